@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Imports a million rows of CareLink, Glooko, Apple Health and XLSX. Compares each import with the same number
 # of rows of generic CSV, by processor time in user and kernel mode. The inputs take turns. The shortest of
-# several runs is used, because other work on the machine has the smallest effect on it. CareLink and Glooko
-# take at most 1.5 times as long, Apple Health 4 times, XLSX 6 times, and all less than 64 MiB. Builds the
-# release program first, unless PROGRAM is given.
+# several runs is used, because other work on the machine has the smallest effect on it. The limits: CareLink
+# and Glooko take at most 1.5 times as long, Apple Health 4 times, and XLSX 6 times. Each import takes less
+# than 64 MiB of memory. Builds the release program first, unless PROGRAM is given.
 set -euo pipefail
-# A fixed zone, so that the zone of this machine has no effect.
+# A fixed time zone, so that the time zone of this machine has no effect.
 export GLUCOPORT_TIMEZONE=UTC
 rows=${1:-1000000} runs=${2:-5} program=${3:+$(realpath "$3")}
 cd "$(dirname "$0")/../.."
@@ -29,7 +29,8 @@ for _ in $(seq "$runs"); do
   done
 done
 
-# An import that loses rows would be fast. Only the repeated rows of generic CSV and its sheet may be missing.
+# An import that loses rows would be fast, so the readings are counted. Only rows that generic CSV and its
+# sheet repeat may be missing.
 failed=0
 printf '%-14s %9s %7s %6s %9s %10s\n' input 'cpu s' ratio limit 'peak MiB' readings
 for index in "${!inputs[@]}"; do

@@ -8,7 +8,7 @@
 # .build/reference. The default is the commit that last changed import-cost.txt. Builds the release program first.
 # GLUCOPORT_PROGRAM names another program, for example that of a package if the reference is a package.
 set -euo pipefail
-# A fixed zone, so that the zone of this machine has no effect.
+# A fixed time zone, so that the time zone of this machine has no effect.
 export GLUCOPORT_TIMEZONE=UTC
 cd "$(dirname "$0")/../.."
 options=(-c release --static-swift-stdlib --product glucoport)

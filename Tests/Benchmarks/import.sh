@@ -8,7 +8,7 @@
 #                                           million, whether it is within 16 MiB above that of --version
 # With GLUCOPORT_PROGRAM, that program is measured and none is built. Only the program of a package keeps the second limit.
 set -euo pipefail
-# A fixed zone, so that the zone of this machine has no effect.
+# A fixed time zone, so that the time zone of this machine has no effect.
 export GLUCOPORT_TIMEZONE=UTC
 cd "$(dirname "$0")/../.."
 memory=
@@ -71,7 +71,8 @@ for input in generic.csv libreview.csv clarity.csv nightscout.json generic.ndjso
     "$(ratio "$again" "$time")" "$(awk -v k="$memory" 'BEGIN { print k / 1024 }')"
 done
 
-# peer NAME COMMAND…: the time of another program for generic.csv, compared with a run of ours in the same minute.
+# peer NAME COMMAND…: prints the time of another program for generic.csv, and that of an import by glucoport
+# right after it.
 peer() {
   local name=$1 theirs ours
   shift

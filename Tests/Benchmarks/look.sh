@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures commands that read stores of generated inputs, and checks these limits for the median wall time. The measure is the
-# import by the sqlite3 shell, since a faster import of ours makes no export slower:
+# Measures commands that read stores of generated inputs, and checks limits for the median wall time. The
+# times are compared with an import by the sqlite3 shell, because glucoport's own import may become faster:
 # - An export takes at most 0.9 times as long as the shell's import of the same rows.
 # - Statistics and a report over all rows take at most 0.45 times as long.
 # - A report of 90 days takes less than 1 s and 2 MB.
-# - The newest readings, the newest days, one reading and the status take less than 30 ms more than a program start.
+# - The newest readings, the newest days, one reading and the status take less than 30 ms more than a program
+#   start.
 # Builds the release program first.
 #   Tests/Benchmarks/look.sh [ROWS] [RUNS]
 set -euo pipefail
-# A fixed zone, so that the zone of this machine has no effect.
+# A fixed time zone, so that the time zone of this machine has no effect.
 export GLUCOPORT_TIMEZONE=UTC
 cd "$(dirname "$0")/../.."
 rows=${1:-1000000} runs=${2:-5}

@@ -5,7 +5,7 @@
 # ratio. Builds first, with the release configuration unless CONFIGURATION is debug.
 #   Tests/Benchmarks/meter.sh [RECORDS] [RUNS]
 set -euo pipefail
-# A fixed zone, so that the zone of this machine has no effect.
+# A fixed time zone, so that the time zone of this machine has no effect.
 export GLUCOPORT_TIMEZONE=UTC
 cd "$(dirname "$0")/../.."
 records=${1:-1000} runs=${2:-7} configuration=${CONFIGURATION:-release}

@@ -18,7 +18,8 @@ BULK = "/api/v1/entries.json"
 
 class Site(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    # Headers and body of a response are two packets. The second would wait for the acknowledgement of the first.
+    # Headers and body of a response are two packets. With Nagle's algorithm, the second would wait until the
+    # first is acknowledged.
     disable_nagle_algorithm = True
     posts = 0
 

@@ -5,7 +5,7 @@
 # site takes longer for the same posts, so the ratio with a real site is smaller. Builds the release program first.
 #   Tests/Benchmarks/nightscout.sh [ROWS]
 set -euo pipefail
-# A fixed zone, so that the zone of this machine has no effect.
+# A fixed time zone, so that the time zone of this machine has no effect.
 export GLUCOPORT_TIMEZONE=UTC
 cd "$(dirname "$0")/../.."
 rows=${1:-100000}
@@ -44,7 +44,7 @@ stop
 pending=$(sqlite3 -readonly "$folder/logbook.db" 'SELECT count(*) FROM reading WHERE uploaded = 0')
 
 serve
-# One connection for all posts, as in our upload.
+# curl sends all posts over one connection, as glucoport's upload does.
 for post in "$folder"/posts/*; do
   printf 'next\nurl = "%s/api/v1/entries.json"\nheader = "Content-Type: application/json"\ndata-binary = "@%s"\noutput = "/dev/null"\n' \
     "$url" "$post"

@@ -61,7 +61,8 @@ for run in $(seq "$runs"); do
     else serve --database "host=$folder dbname=gp user=gp_server" "bench $run"; fi
     for act in first known; do
       cp "$folder/full.db" "$folder/$act.db"
-      # Another copy of the same store is another node, which sends all of it again.
+      # For `known`, another store with the same readings is used. It is another node, so it sends all
+      # readings again.
       [ "$act" = first ] || "$program" import --quiet --store "$folder/known-new.db" "$folder/generic.csv"
       name=$act
       [ "$act" = first ] || { mv "$folder/known-new.db" "$folder/known.db"; }

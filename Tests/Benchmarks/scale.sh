@@ -15,7 +15,7 @@
 #   Tests/Benchmarks/scale.sh [ROWS [RUNS]]
 # GLUCOPORT_PROGRAM names another program, for example that of a package.
 set -euo pipefail
-# A fixed zone, so that the zone of this machine has no effect.
+# A fixed time zone, so that the time zone of this machine has no effect.
 export GLUCOPORT_TIMEZONE=UTC
 cd "$(dirname "$0")/../.."
 rows=${1:-100000000} runs=${2:-3} few=1000000
@@ -34,7 +34,7 @@ stop() {
 trap 'stop; rm -rf "$folder"' EXIT
 export XDG_DATA_HOME=$folder/data XDG_CONFIG_HOME=$folder/configuration
 
-# The stores end at the first second of 2026.
+# The readings of both stores end at the first second of 2026.
 end=1767225600 day=8640
 # readings FIRST COUNT: prints a table that begins at this second.
 readings() {
@@ -116,7 +116,8 @@ for size in "$few" "$most"; do
 done
 
 failed=0
-# compare LIMIT NAME [SIZE]: prints the times for both sizes, and checks the limit: `same`, or `grows`.
+# compare LIMIT NAME [SIZE]: prints the times for both sizes, and checks them. With `same`, the time may
+# double. With `grows`, the time for each reading may double.
 compare() {
   local small large
   small=$(cat "$folder/$few.$2") large=$(cat "$folder/${3:-$rows}.$2")

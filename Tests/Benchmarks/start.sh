@@ -6,7 +6,7 @@
 #   Tests/Benchmarks/start.sh [RUNS [PROGRAM]]
 # If PROGRAM is given, measures this program. If the variable GLUCOPORT_BEFORE is set, also measures this older program.
 set -euo pipefail
-# A fixed zone, so that the zone of this machine has no effect.
+# A fixed time zone, so that the time zone of this machine has no effect.
 export GLUCOPORT_TIMEZONE=UTC
 cd "$(dirname "$0")/../.."
 runs=${1:-100} program=${2:+$(realpath "$2")} before=${GLUCOPORT_BEFORE:+$(realpath "$GLUCOPORT_BEFORE")}
@@ -44,8 +44,8 @@ older_status() { "$before" status; }
 older_idle() { "$before" upload --quiet; }
 
 failed=0
-# compare LIMIT BASE COMMAND…: medians of the wall times, and of the ratios of each turn. The limit is for the first
-# COMMAND, and - means no limit.
+# compare LIMIT BASE COMMAND…: prints the medians of the wall times, and of the ratios to BASE in each turn.
+# LIMIT is the highest ratio of the first COMMAND, and - means no limit.
 compare() {
   local limit=$1 name line
   shift

@@ -5,7 +5,7 @@
 # Builds the release program first.
 #   Tests/Benchmarks/sync.sh [ROWS] [RUNS]
 set -euo pipefail
-# A fixed zone, so that the zone of this machine has no effect.
+# A fixed time zone, so that the time zone of this machine has no effect.
 export GLUCOPORT_TIMEZONE=Europe/Madrid
 cd "$(dirname "$0")/../.."
 rows=${1:-1000000} runs=${2:-3} few=1000

@@ -5,7 +5,7 @@
 # readings at varying intervals, and finger sticks at any second with any value. Builds the release program first.
 #   Tests/Benchmarks/undo.sh [ROWS] [RUNS]
 set -euo pipefail
-# A fixed zone, so that the zone of this machine has no effect.
+# A fixed time zone, so that the time zone of this machine has no effect.
 export GLUCOPORT_TIMEZONE=UTC
 cd "$(dirname "$0")/../.."
 rows=${1:-1000000} runs=${2:-3}

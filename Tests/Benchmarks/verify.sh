@@ -6,7 +6,7 @@
 #   Tests/Benchmarks/verify.sh [ROWS] [RUNS]
 # GLUCOPORT_PROGRAM names another program, for example that of a package.
 set -euo pipefail
-# A fixed zone, so that the zone of this machine has no effect.
+# A fixed time zone, so that the time zone of this machine has no effect.
 export GLUCOPORT_TIMEZONE=UTC
 cd "$(dirname "$0")/../.."
 rows=${1:-2000000} runs=${2:-3} limit=60 memory=160

@@ -18,7 +18,7 @@ class Chromium:
         program = shutil.which("chromium") or shutil.which("chromium-browser")
         to_browser, self.input = os.pipe()
         self.output, from_browser = os.pipe()
-        # The sandbox does not work for root, and all pages are our own.
+        # Chromium's sandbox does not work for root. All opened pages are our own, so it is not needed.
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
         self.process = subprocess.Popen(
             ["sh", "-c", f'exec "$0" "$@" 3<&{to_browser} 4>&{from_browser}', program, *sandbox, "--headless",

@@ -51,7 +51,8 @@
     else if (!reading?.matches(".reading") || !words(reading)) report("picture", picture, "without words")
   }
 
-  // Tables have captions, and each cell its heads. A list of figures in the text of a picture has only heads of rows.
+  // Each table has a caption, and each cell has header cells. A table in the text of a picture has only row
+  // headers.
   for (const table of all("table")) {
     if (!table.caption || !words(table.caption)) report("caption", table, words(table))
     const isReading = table.closest(".reading")

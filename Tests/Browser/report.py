@@ -15,9 +15,10 @@ from chromium import Chromium
 
 CHECKS = Path(__file__).with_name("page.js").read_text(encoding="utf-8")
 WIDTHS = (360, 800, 1400)
-# In inches.
+# The sizes of paper in inches.
 PAPERS = {"A4": (8.27, 11.69), "Letter": (8.5, 11)}
-# Adds marks at the corners of each picture, and after the title of its block. The printed page then shows them.
+# Adds marks at the corners of each picture, and after the title of its block. They show where these are in
+# print.
 MARK = """(() => {
   const pictures = [...document.querySelectorAll("svg")].filter(picture => !picture.closest(".narrow"))
   pictures.forEach((picture, index) => {
@@ -94,7 +95,7 @@ def in_print(browser, page):
             if not words:
                 faults.append(f"{name}: page {number} is empty")
             for left, top, right, bottom, word in words:
-                # 10 mm: no printer needs a larger margin.
+                # 28 points are 10 mm. No printer needs a larger margin.
                 if left < 28 or right > size[0] - 28 or top < 28 or bottom > size[1] - 28:
                     faults.append(f"{name}: page {number}: edge: '{word}'")
                 for mark in re.findall(r"Q(\d+(?:top|end|head))Q", word):
@@ -114,7 +115,8 @@ def faults_of(browser, page):
     return list(dict.fromkeys(faults))
 
 
-# Damages of a page. The last word is part of the fault that a check must find.
+# Each damage replaces a text of the page by another one. The last word is part of the fault that a check must
+# report.
 DAMAGES = [
     ("<html lang=\"en\">", "<html>", "language"),
     ("<main>", "<main><img src=\"https://example.com/x.png\" alt=\"\">", "active"),

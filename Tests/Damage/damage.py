@@ -33,7 +33,7 @@ import tempfile
 import threading
 import time
 
-# Python writes no folder of compiled files next to the scripts.
+# Prevents Python from writing a folder of compiled files next to the scripts.
 sys.dont_write_bytecode = True
 from failing_disk import OPERATIONS, FailingDisk, enter_mounts
 
@@ -301,7 +301,8 @@ class Requests:
                 while connection.recv(65536):
                     pass
             except OSError:
-                # Refused or still waiting: both are correct for half a request.
+                # The server refused the request, or it still waits for the rest. Both are correct for half a
+                # request.
                 pass
         self.server.check()
 
@@ -681,7 +682,7 @@ class Pages(Disk):
         self.disk = FailingDisk(self.folder, machine.path("disk"))
 
     def perform(self, command, plan=None):
-        # Through the failing disk, so that the kernel forgets the pages of the files from before.
+        # The files are removed through the failing disk, so that the kernel forgets their cached pages.
         disk = self.machine.path("disk")
         for name in os.listdir(disk):
             path = os.path.join(disk, name)
@@ -695,7 +696,7 @@ class Pages(Disk):
             status = self.machine.run(*command, "--store", self.machine.path("disk", "used.db"), output=printed)
         finally:
             self.disk.heal()
-        # A copy, since this process must not keep files of the failing disk open.
+        # A copy of the store is checked, since this process must not keep files of the failing disk open.
         checked = self.machine.path("checked.db")
         remove_store(checked)
         for suffix in ("", "-wal"):

@@ -36,7 +36,8 @@ class FailingDisk:
 
     def __init__(self, folder, place):
         self.folder = folder
-        # Which operation fails, how many succeed before it, whether all later ones fail, the error, and how many failed.
+        # Five numbers: which operation fails, how many succeed before it, whether all later ones fail, the
+        # error, and how many failed.
         self.plan = mmap.mmap(-1, 20)
         self.heal()
         device = os.open("/dev/fuse", os.O_RDWR)
@@ -108,7 +109,7 @@ class Requests:
             try:
                 os.write(self.device, struct.pack("<IiQ", 16 + len(answer), code, unique) + answer)
             except OSError:
-                # The process that asked has ended.
+                # The process that sent the request has ended.
                 pass
 
     def fail_as_planned(self, operation):
@@ -121,7 +122,7 @@ class Requests:
         self.plan[16:20] = struct.pack("<i", count + 1)
         raise OSError(error, "planned")
 
-    # The layouts of <linux/fuse.h>.
+    # The following structures have the layouts of <linux/fuse.h>.
 
     def init(self, node, data):
         return struct.pack("<IIIIHHIIHHI28x", 7, 31, 0, 1 << 5, 12, 9, MOST_BYTES, 1, 0, 0, 0)
@@ -224,7 +225,7 @@ class Requests:
         os.close(struct.unpack_from("<Q", data)[0])
 
     def fsync(self, node, data):
-        # The test asks what reaches the disk in which order, not whether it survives a loss of power.
+        # The test checks what reaches the disk in which order, and not whether it survives a loss of power.
         return b""
 
     def opendir(self, node, data):

@@ -23,7 +23,7 @@ import tempfile
 import threading
 import time
 
-# Python writes no folder of compiled files next to the scripts.
+# Prevents Python from writing a folder of compiled files next to the scripts.
 sys.dont_write_bytecode = True
 from damage import Found, Machine, limit_memory
 
@@ -81,7 +81,7 @@ class Besieged:
         descriptors = [listener.fileno() for listener in self.listeners]
         if descriptors:
             environment["LISTEN_FDS"] = str(len(descriptors))
-            # The shell keeps its number when it becomes the server.
+            # The shell keeps its process id when it becomes the server, so `$$` is the id of the server.
             words = ["/bin/sh", "-c", 'LISTEN_PID=$$ exec "$0" "$@"', *words]
         else:
             words += ["--listen", f"[::]:{self.port}"]
@@ -202,7 +202,8 @@ class Connections:
                     try:
                         status, seconds = self.server.ask(1)
                     except (OSError, http.client.HTTPException) as error:
-                        # A connection that has not begun its request may be closed for a new one.
+                        # The server may close a connection that has not begun its request, to accept a new
+                        # one.
                         last = error
                         continue
                     self.worst = max(self.worst, seconds)
@@ -309,7 +310,7 @@ class Tokens:
         revokes = chance.random() < 0.4
 
         def use():
-            # One of the tokens is accepted at each moment, unless the token is revoked.
+            # One of the tokens must be accepted at each moment, unless the login is revoked.
             while not done.is_set():
                 try:
                     for token in list(tokens):

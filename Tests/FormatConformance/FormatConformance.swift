@@ -6,8 +6,8 @@ import Logbook
 import TestArchives
 import Testing
 
-/// Checks every format with its samples in the folder with its id. The tests of each target with formats run
-/// it.
+/// Checks each format with the samples in the folder that has its id. The tests of each module with formats
+/// run these checks.
 package struct FormatConformance: Sendable {
   /// The rules for each format.
   package enum Rule: String, CaseIterable, Sendable {
@@ -71,7 +71,7 @@ package struct FormatConformance: Sendable {
 }
 
 extension FormatConformance {
-  /// A format itself rejects implausible amounts, with their rows.
+  /// Checks that a format itself rejects implausible amounts, so that no item has one.
   private func checkAmounts(of samples: [SampleExport]) throws {
     for sample in samples {
       let batch = try sample.batch()
@@ -102,8 +102,7 @@ extension FormatConformance {
       let result = try sample.read(bytes)
       #expect(result.format == format && result.items.isEmpty && result.end == .whole, "\(sample.path)")
     }
-    // An input without a header is JSON, in which an empty list holds nothing, or XML, or a table without
-    // one.
+    // A format without any header must be listed in `headerless`, or all its samples are JSON or XML.
     if count == 0 { #expect(headerless.contains(format) || samples.allSatisfy { $0.isWithoutHeader }) }
     if headerless.contains(format) { #expect(count == 0) }
   }

@@ -8,7 +8,8 @@ import Logbook
 package enum Rendering {
   /// Options with a stopped clock.
   package static func options(zone: String = "Europe/Madrid") throws -> ExportOptions {
-    // 2026-11-21T00:00:00Z, so that the limit of the future is constant.
+    // The current time is fixed to 2026-11-21T00:00:00Z, so that the same readings are in the future in each
+    // run.
     try ExportOptions(zone: LogbookZone(name: zone), now: 1_795_219_200)
   }
 

@@ -99,7 +99,8 @@ struct SampleExport {
     var reader = try InputReader(path: file.url.path, options: options)
     let lines = try Rendering.lines(from: &reader).dropFirst()
     guard !isWithoutHeader, let header = reader.header else { return nil }
-    // In joined files, the header of the first is not the last one.
+    // If joined files have different headers, `header` is that of the last file, after items of the first
+    // one.
     let place = text.firstRange(of: header)
     guard let place, try lines.first.map({ try line(of: $0) > count(text[..<place.lowerBound]) }) ?? true
     else {
@@ -114,7 +115,7 @@ struct SampleExport {
 
   private func count(_ text: Substring) -> Int { text.count(where: \.isNewline) }
 
-  /// The text, in any encoding.
+  /// The text of the sample, whatever its encoding is.
   var text: String {
     let isWide = bytes.starts(with: [0xFF, 0xFE]) || bytes.dropFirst().first == 0
     if isWide || bytes.starts(with: [0xFE, 0xFF]) {

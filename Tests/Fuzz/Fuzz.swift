@@ -28,18 +28,20 @@ struct FuzzedImport {
   private let file: UnlinkedFile
   private let options: ExportOptions
 
-  /// - Parameter variant: a person's options, so that inputs with open questions are read to their end.
+  /// - Parameter variant: bits that choose a person's options, so that ambiguous inputs are also read to
+  ///   their end.
   init(_ bytes: [UInt8], variant: Int) throws {
     let file = try UnlinkedFile()
     try bytes.withUnsafeBytes { try file.append($0) }
     self.file = file
-    // 2026-11-21T00:00:00Z, so that the limit of the future is constant.
+    // The current time is fixed to 2026-11-21T00:00:00Z, so that the same readings are in the future in each
+    // run.
     var options = try ExportOptions(zone: LogbookZone(name: "Europe/Madrid"), now: 1_795_219_200)
     if variant & 1 != 0 { options.unit = variant & 2 == 0 ? .milligramsPerDecilitre : .millimolesPerLitre }
     if variant & 4 != 0 { options.dateOrder = variant & 8 == 0 ? "dmy" : "mdy" }
     if variant & 16 != 0 { options.kind = variant & 32 == 0 ? .smbg : .cbg }
     options.force = variant & 64 != 0
-    // The columns of `DIARY` in seeds.py.
+    // These are the columns of `DIARY` in seeds.py.
     if variant & 896 == 896 {
       options.columns = [
         "time": "time", "value": "glucose", "insulin": "insulin", "carbs": "carbs", "note": "note",
@@ -51,7 +53,7 @@ struct FuzzedImport {
 
   func run() throws {
     let descriptor = try file.duplicate()
-    // The position of the copy is after the written bytes.
+    // The copy of the descriptor has its position after the written bytes.
     precondition(lseek(descriptor, 0, SEEK_SET) == 0, "the input cannot be read from its start")
     try read(ExportInputs(descriptor: descriptor, name: "-", isInterrupted: { false }))
   }

@@ -94,7 +94,8 @@ def main(root, target):
                 if name.startswith(("generic", "clarity-clarity-mgdl-en", "apple", "fhir")):
                     write("packed", f"{name}.{ending}", bytes_)
     table = ("table.csv", TABLE.encode())
-    # Of texts that differ only in their last note, an eighth is read with these columns.
+    # These texts differ only in their last note. About one in eight of them is read with the columns of
+    # DIARY.
     for number in range(16):
         write("table", f"diary-{number}", (DIARY + f"2026-05-02 07:10,96,,,{number},M1\n").encode())
     write("zip", "deflated", packed([table] + tables[:3]))

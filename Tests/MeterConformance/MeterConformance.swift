@@ -34,9 +34,9 @@ package struct MeterConformance: Sendable {
   /// Each driver with each of its simulated meters.
   package let trials: [DriverTrial]
   private let drivers: [any MeterDriver.Type]
-  /// The drivers of meters that do not state their clock, so that there is nothing to compare.
+  /// The ids of drivers whose meters do not state their clock, so that there is no clock to compare.
   private let clockless: Set<String>
-  /// The drivers of meters that are disks, which are read completely before the device is known.
+  /// The ids of drivers whose meters are disks, which are read completely before the device is known.
   private let disks: Set<String>
 
   /// - Parameters:
@@ -118,7 +118,7 @@ extension MeterConformance {
     #expect(DriverTrial.difference(contents, trial.limits.items) == nil)
   }
 
-  /// The largest amounts that a meter can show pass the check for implausible amounts.
+  /// Checks that the largest amounts a meter can show pass the check for implausible amounts.
   private func checkAmounts(_ trial: DriverTrial) throws {
     for memory in [trial.variety, trial.full, trial.limits] {
       let contents = try trial.read(trial.meter(memory)).result.get()

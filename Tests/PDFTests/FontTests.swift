@@ -4,7 +4,7 @@ import Testing
 
 @testable import PDF
 
-/// Tests the font that the program carries.
+/// Tests the font that is contained in the program.
 struct FontTests {
   @Test(arguments: PDFFace.allCases) func bothFontFacesHaveTheLettersOfEuropeanLanguages(_ face: PDFFace)
     throws
@@ -16,7 +16,7 @@ struct FontTests {
   }
 
   @Test func theWidthOfTextIsTheSumOfTheFontWidths() {
-    // A digit has 1172 and 1282 of 2048 units.
+    // Of 2048 units per em, a digit takes 1172 in the regular face and 1282 in the bold one.
     #expect(abs(PDFFace.regular.width("0", size: 1000) - 572.27) < 0.01)
     #expect(abs(PDFFace.bold.width("0", size: 1000) - 625.98) < 0.01)
     #expect(PDFFace.regular.width("00", size: 8) == 2 * PDFFace.regular.width("0", size: 8))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PDF
 
-/// Tests documents, which are taken apart as a reader does.
+/// Tests PDF documents, which are parsed as a PDF reader does.
 struct PDFDocumentTests {
   private static let ink = PDFColour(0x111111)
 

@@ -2,7 +2,7 @@
 
 import CZlib
 
-/// A PDF as a reader takes it apart: objects by the cross-reference table, streams decompressed.
+/// A PDF file, parsed as a PDF reader does: objects by the cross-reference table, streams decompressed.
 struct PDFFile {
   /// The objects by their numbers, with their streams left out.
   let objects: [Int: String]
@@ -10,7 +10,7 @@ struct PDFFile {
   let streams: [Int: [UInt8]]
   let trailer: String
 
-  /// Nil where the table or a stream is damaged.
+  /// Parses a file; nil if its cross-reference table or a stream is damaged.
   init?(_ bytes: [UInt8]) {
     // In Latin 1, each byte is one character.
     let text = String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))

@@ -17,7 +17,8 @@ import Testing
 /// answers, whatever its content.
 ///
 /// The work is the processor time of this thread, so that other programs do not count. The best of several
-/// runs is used, because of caches. If one doubling takes more, three of them must take no more for each.
+/// runs is used, because of caches. If one doubling takes more, the average of three doublings must be within
+/// the limit.
 @Suite struct LinearParsingTests {
   static let maxRatio = 2.3
   private static let maxRounds = 20
@@ -36,7 +37,7 @@ import Testing
     try Self.expectLinear(content)
   }
 
-  /// Tests that the suite can fail.
+  /// Tests that the measurement finds quadratic work, so that the suite can fail.
   @Test func quadraticWorkIsFoundByTheMeasurement() throws {
     let quadratic = ParsedContent("quadratic", 400) {
       [UInt8](repeating: 1, count: $0)
@@ -51,8 +52,8 @@ import Testing
 
   private static func expectLinear(_ content: ParsedContent) throws {
     var best = Double.infinity
-    // A busy machine shares its caches, and a buffer that doubles causes steps. One doubling of the input can
-    // meet both. Quadratic work shows in each measurement, and over several doublings.
+    // A busy machine shares its caches, and a buffer that doubles causes steps. Both can affect a single
+    // doubling of the input. Quadratic work shows in each measurement, and over several doublings.
     for doublings in [1, 1, 3] where best > maxRatio {
       best = min(best, try growth(content, doublings: doublings, enough: maxRatio))
     }
@@ -71,12 +72,12 @@ import Testing
     let least = 0.001 * pow(maxRatio, Double(1 - doublings))
     var best = [Double.infinity, Double.infinity]
     for _ in 1...maxRounds {
-      // The longer input runs first and meets the cold caches. Therefore a factor that is small enough in the
-      // first round is certain.
+      // The longer input runs first, with cold caches, which only make it slower. So a factor that is small
+      // enough in the first round is certain.
       for (index, input) in inputs.enumerated().reversed() {
         best[index] = min(best[index], try seconds(content, input))
       }
-      // In a run of seconds, caches do not make the difference.
+      // If a run takes seconds, caches have no effect on the result, so the measurement ends.
       if best[1] <= max(best[0], least) * pow(enough, Double(doublings)) || best[1] > 2 { break }
     }
     return pow(best[1] / max(best[0], least), 1 / Double(doublings))
@@ -202,7 +203,7 @@ extension ParsedContent {
     }
   }
 
-  /// Gives bytes in pieces, as a pipe does.
+  /// Returns bytes in pieces, as a pipe does.
   private final class Pieces: ByteSource {
     private let bytes: [UInt8]
     private var position = 0
@@ -323,7 +324,8 @@ extension ParsedContent {
         try read(TableReader(TextBuffer(Pieces(bytes), name: "test"), delimiter: UInt8(ascii: ",")))
       }
     } + [
-      // Longer than a row may be: each of its lines would be read again to the same end.
+      // Each cell is longer than a row may be. A slow parser would read from each of its lines to the same
+      // end again.
       ParsedContent(
         "TableReader: cells with lines beyond the longest row", 1100,
         repeated("\"" + String(repeating: "x\n", count: 4500) + "\",")

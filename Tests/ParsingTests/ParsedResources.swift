@@ -14,7 +14,7 @@ extension ParsedContent {
   private static let code = #""code":{"coding":[{"system":"http://loinc.org","code":"99504-3"}]},"#
   private static let quantity = #""valueQuantity":{"value":118,"code":"mg/dL"}"#
   private static let reading = start + code + quantity + "}"
-  /// A long Observation after a short one, by which a format is recognised.
+  /// A long Observation after a short one, from which the format is recognised.
   private static let long = reading + "\n" + start
   private static let series =
     long + code + #""valueSampledData":{"origin":{"value":0,"code":"mg/dL"},"period":60000,"data":""#

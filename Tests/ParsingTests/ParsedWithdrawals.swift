@@ -4,16 +4,17 @@ import Foundation
 import Logbook
 import Testing
 
-// Withdrawals come from any store of a logbook, and their bytes determine the amount of work.
+// Withdrawals come from any store of a logbook, so the work for them must grow only linearly with their
+// bytes.
 
 extension ParsedContent {
   static let withdrawals: [ParsedContent] = [
-    // Each reading is one second after the last.
+    // Each reading is one second after the previous one.
     ParsedContent("PointRuns: single readings", 40_000, pieces([4, 2])) { bytes in
       let runs = try points(bytes)
       #expect(runs.count == bytes.count / 2)
     },
-    // Two readings, one second from each other and from those before.
+    // Each piece has two readings, one second apart and one second after the previous piece.
     ParsedContent("PointRuns: short stretches", 20_000, pieces([0, 2, 2, 1, 0, 0])) { bytes in
       let runs = try points(bytes)
       #expect(runs.count == bytes.count / 3)

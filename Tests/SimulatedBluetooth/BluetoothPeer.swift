@@ -3,7 +3,7 @@
 import Foundation
 import Glibc
 
-/// A bus with a peer that answers like bluetoothd: `Tests/bluetooth-peer.py`.
+/// A D-Bus with a simulated bluetoothd, which is the program `Tests/bluetooth-peer.py`.
 package final class BluetoothPeer {
   /// The address of the bus.
   package let address: String
@@ -17,7 +17,7 @@ package final class BluetoothPeer {
 
   /// - Parameters:
   ///   - options: the argument of the peer, as JSON; nil for a bus without bluetoothd.
-  ///   - isWatched: whether `facts` are wanted.
+  ///   - isWatched: whether to watch the bus, which `facts` needs.
   package init(_ options: String?, isWatched: Bool = false) throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "glucoport-bus-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -57,7 +57,8 @@ package final class BluetoothPeer {
     return lines
   }
 
-  /// Ends all, and returns what the peer did, as `Tests/bluetooth-facts.py` states it.
+  /// Ends all programs, and returns the facts about the peer's behaviour that `Tests/bluetooth-facts.py`
+  /// prints.
   package func facts() -> [String] {
     end()
     watch?.end()
@@ -67,7 +68,7 @@ package final class BluetoothPeer {
     return lines
   }
 
-  /// The facts of the real bluetoothd.
+  /// The recorded facts about the behaviour of the real bluetoothd.
   package static func recordedFacts() throws -> Set<String> {
     let text = try String(contentsOfFile: path("Fixtures/bluetoothd-5.66.txt"), encoding: .utf8)
     return Set(text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map(String.init))

@@ -68,13 +68,13 @@ extension CP210xChip {
     case Request.status: .data([UInt8](repeating: 0, count: 19))
     case Request.flow: .data([UInt8](repeating: 0, count: 16))
     case Request.speed: .data((0..<4).map { UInt8(truncatingIfNeeded: settings.baud >> ($0 * 8)) })
-    // The number of the part.
+    // This is the part number of the chip, here that of a CP2102.
     case Request.vendor where request.value == 0x370B: .data([0x02])
     default: .stall
     }
   }
 
-  /// Stop bits in the low half, parity in the high one.
+  /// The stop bits in the low four bits, and the parity in the high four bits.
   private var lineByte: UInt8 { settings.parity.rawValue << 4 | (settings.stopBits == 2 ? 2 : 0) }
 
   private func setLine(_ value: UInt16) {

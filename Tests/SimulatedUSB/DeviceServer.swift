@@ -4,8 +4,8 @@ import Foundation
 import Glibc
 import Logbook
 
-/// The kernel's side of one device's node. It answers a program's ioctl calls, which umockdev's library
-/// passes on.
+/// Plays the kernel at the device file of one device. It answers a program's ioctl calls, which umockdev's
+/// library passes on.
 ///
 /// Unchecked: the device and all variables are only used with the lock.
 package final class DeviceServer: @unchecked Sendable {
@@ -40,8 +40,8 @@ package final class DeviceServer: @unchecked Sendable {
         let result = answer(call, &session)
         return session.prepare(result, isReap: call.request & 0xFFFF_FFFF == 0x4008_550D)
       }
-      // The node is a plain file, which does not block a program. The wait is here, or the program would
-      // spin.
+      // The device file is a plain file, on which a program cannot wait. Without this pause, the program
+      // would ask in a busy loop.
       if isWaiting { usleep(1000) }
       session.reply()
     }
@@ -51,7 +51,7 @@ package final class DeviceServer: @unchecked Sendable {
   }
 }
 
-/// The state of one open node: claimed interfaces and active transfers.
+/// The state of one open device file: claimed interfaces and active transfers.
 private struct Session {
   struct Transfer {
     let address: UInt64
@@ -69,7 +69,7 @@ private struct Session {
   var pending: [Transfer] = []
   var ended: [Transfer] = []
   private var result: Int32 = 0
-  /// Whether there was nothing when the program last asked.
+  /// Whether no transfer had ended when the program last asked.
   private var isDry = false
 
   init(memory: ProgramMemory) { self.memory = memory }
@@ -143,7 +143,7 @@ extension DeviceServer {
     return 0
   }
 
-  /// Ends a transfer with the device's answer, or lets it wait.
+  /// Ends a transfer with the device's answer, or keeps it pending if there is no answer.
   private func finish(
     _ transfer: inout Session.Transfer, _ answer: WireAnswer, written: Int, _ session: inout Session
   ) {
@@ -167,7 +167,7 @@ extension DeviceServer {
     session.ended.append(transfer)
   }
 
-  /// Lets the device send to waiting transfers, in their order at each endpoint.
+  /// Lets the device answer pending transfers, in their order at each endpoint.
   private func progress(_ session: inout Session) {
     let waiting = session.pending
     session.pending = []
@@ -214,7 +214,7 @@ extension DeviceServer {
     return 0
   }
 
-  /// DISCONNECT and CONNECT, which come as one call.
+  /// Handles the usbfs commands DISCONNECT and CONNECT, which a program sends by the same ioctl call.
   private func command(_ address: UInt64, _ session: inout Session) -> Int32 {
     guard !device.isGone else { return -ENODEV }
     let request = session.memory.read(16, at: address)

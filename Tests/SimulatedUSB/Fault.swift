@@ -3,17 +3,17 @@
 /// One fault between a meter and the host, at one packet.
 package struct Fault: Hashable, Sendable, CustomStringConvertible {
   package enum Kind: Hashable, Sendable {
-    /// A bit in the byte at this position of the packet, in thousandths.
+    /// One bit is changed, in the byte at this position of the packet, in thousandths of its length.
     case corrupt(place: Int)
-    /// Only the first half arrives.
+    /// Only the first half of the packet arrives.
     case shorten
     /// The packet arrives twice.
     case extra
     /// The endpoint stalls once instead of answering.
     case stall
-    /// Nothing arrives from here on.
+    /// Nothing arrives from this packet on.
     case silence
-    /// The plug is pulled.
+    /// The device is unplugged.
     case unplug
     /// The device leaves the bus and returns at once, as when the kernel resets it.
     case reset

@@ -3,7 +3,7 @@
 package import Logbook
 package import SimulatedMeters
 
-/// A meter with other USB ids than its kind, like a later model.
+/// A meter with other USB ids than usual for its model, like a later model.
 package final class RenumberedMeter: SimulatedMeter {
   private let meter: any SimulatedMeter
   package let deviceDescriptor: [UInt8]

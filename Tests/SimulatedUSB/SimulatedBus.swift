@@ -7,8 +7,8 @@ package import SimulatedMeters
 /// A USB bus of simulated devices for one program under test: files in the form of the kernel's, and a server
 /// at each device's node that answers the kernel's calls.
 ///
-/// The program must be started with `environment`, which makes umockdev's library answer from here. Only the
-/// program's process is changed; this one keeps its own view.
+/// The program must be started with `environment`, so that umockdev's library sends its calls to this bus.
+/// Only that program sees the simulated bus, not this process.
 package final class SimulatedBus {
   /// The folder. It is short, because a socket's path in it must fit 108 bytes.
   package let root: String
@@ -20,7 +20,7 @@ package final class SimulatedBus {
     var template = Array("/tmp/gpXXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw POSIXError(.EIO) }
     root = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    // Also for a program under test that runs as another user, since the library creates a socket here.
+    // A program under test may run as another user, and the library creates a socket in this folder.
     chmod(root, 0o777)
     try folder("sys/bus/usb/devices")
     try folder("dev/bus/usb/001")
@@ -36,7 +36,8 @@ package final class SimulatedBus {
 
   /// Plugs a device in.
   ///
-  /// - Parameter drivers: the kernel's drivers that use interfaces. Interfaces of one driver are one group.
+  /// - Parameter drivers: the kernel's drivers that use interfaces. The interfaces of a driver are detached
+  ///   together.
   @discardableResult
   package func plug(
     _ device: SimulatedDevice, drivers: [KernelDriver] = []
@@ -77,10 +78,10 @@ package final class SimulatedBus {
   }
 }
 
-/// A driver of the kernel for interfaces of a device. It releases and takes all of them.
+/// A driver of the kernel for interfaces of a device. It is detached from all of them, or attached to all.
 package struct KernelDriver: Hashable, Sendable {
   package let name: String
-  /// The numbers of the interfaces. The driver takes the device by the first one.
+  /// The numbers of the interfaces. The kernel binds the driver to the device through the first one.
   package let interfaces: [UInt8]
 
   package init(_ name: String, _ interfaces: [UInt8]) {

@@ -43,7 +43,7 @@ package final class SimulatedDevice {
     return asked(request, maxBytes: maxBytes, data: data)
   }
 
-  /// The meter's own answer.
+  /// The answer of the meter to a request that is not a standard one.
   private func asked(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> WireAnswer {
     let isRead = request.type & 0x80 != 0
     let coming = isRead ? session.coming() : .whole

@@ -54,7 +54,7 @@ final class SimulatedRadioLink: OpenTransport {
     return number + (try arrive(next.bytes) { self.repeated = number + $0 })
   }
 
-  /// The value after the fault of the session, if there is one at this packet.
+  /// The value as it arrives: the session's fault changes it, if the fault is at this packet.
   private func arrive(
     _ bytes: [UInt8], twice: ([UInt8]) -> Void = { _ in }
   ) throws(TransportError) -> [UInt8] {

@@ -14,13 +14,13 @@ package final class SimulatedTerminal: @unchecked Sendable {
 
   private let line: any SimulatedLine
   private let meterEnd: Int32
-  /// Kept open, so that the terminal remains when the program closes it.
+  /// This end is kept open, so that the terminal remains when the program closes it.
   private let programEnd: Int32
   private let stopping: (reader: Int32, writer: Int32)
   private let socket: SocketServer
 
-  /// - Parameter path: the socket at which umockdev's library asks for the calls of the terminal's node. All
-  ///   are passed to the kernel.
+  /// - Parameter path: the socket to which umockdev's library sends the calls of the terminal's device file.
+  ///   All calls are passed to the kernel.
   init(_ line: any SimulatedLine, socket path: String) throws {
     self.line = line
     meterEnd = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
@@ -41,7 +41,7 @@ package final class SimulatedTerminal: @unchecked Sendable {
     Thread.detachNewThread { self.run() }
   }
 
-  /// The current settings of the line, and whether they are the initial ones of a terminal.
+  /// The current settings of the line. `isCooked` is true while a terminal has its initial settings.
   package var settings: LineSettings { Self.settings(attributes) }
   package var isCooked: Bool { attributes.c_lflag & tcflag_t(ICANON) != 0 }
 
@@ -77,7 +77,7 @@ package final class SimulatedTerminal: @unchecked Sendable {
       115_200: B115200,
     ]
     func has(_ flag: some BinaryInteger) -> Bool { attributes.c_cflag & tcflag_t(flag) == tcflag_t(flag) }
-    // A pseudo-terminal drops PARENB and keeps PARODD.
+    // A pseudo-terminal drops PARENB and keeps PARODD, so PARODD without PARENB also means odd parity.
     let speed = speeds.first { speed_t($0.value) == attributes.c_ospeed }
     return LineSettings(
       baud: speed?.key ?? 0, parity: has(PARODD) ? .odd : has(PARENB) ? .even : .none,

@@ -54,7 +54,7 @@ final class SocketServer: @unchecked Sendable {
       close(descriptor)
       throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
     }
-    // For a program under test that runs as another user.
+    // A program under test may run as another user, and must be able to connect.
     chmod(path, 0o666)
     return descriptor
   }

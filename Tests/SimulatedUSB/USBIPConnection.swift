@@ -7,8 +7,9 @@ import Logbook
 /// A simulated device on a connection to the kernel's `vhci_hcd`: USB/IP after its handshake, in which every
 /// message begins with 48 bytes in network order (`Documentation/usb/usbip_protocol.rst`).
 ///
-/// It is used by one thread. A device without data keeps the transfer. It can only have more after it
-/// received something, so only the next message can end the wait.
+/// It is used by one thread. If the device has no data for a transfer, the transfer stays pending. The device
+/// can only have more data after it received something, so pending transfers are tried again after each
+/// message.
 package final class USBIPConnection {
   private struct Message {
     let command: UInt32
@@ -28,7 +29,7 @@ package final class USBIPConnection {
     static let unlinked: UInt32 = 4
   }
 
-  /// The maximum size of a transfer in bytes, far above any of the tested programs.
+  /// The maximum size of a transfer in bytes, far more than any tested program uses.
   private static let maxBytes: UInt32 = 1 << 20
 
   private let device: SimulatedDevice
@@ -91,7 +92,7 @@ extension USBIPConnection {
     return device.control(request, maxBytes: Int(word(6)), data: data)
   }
 
-  /// Lets the device send to waiting transfers, in their order at each endpoint.
+  /// Lets the device answer pending transfers, in their order at each endpoint.
   private func progress() {
     let waiting = pending
     pending = []
@@ -129,7 +130,7 @@ extension USBIPConnection {
     send([Command.submitted, message.number, 0, 0, 0, status(error), UInt32(actual)], data)
   }
 
-  /// The kernel's errors are negative numbers.
+  /// The kernel expects errors as negative numbers.
   private func status(_ error: Int32) -> UInt32 { UInt32(bitPattern: -error) }
 
   private func receive(_ count: Int) -> [UInt8]? {

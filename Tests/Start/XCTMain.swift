@@ -2,8 +2,9 @@
 
 import Testing
 
-/// Where the tests of a check start, in a file with a name that SwiftPM looks for. Without it, SwiftPM writes one that also
-/// starts tests of XCTest, for which it needs an index of all tests: a tenth of the time of compiling them.
+/// The entry point of the test program, in a file with a name that SwiftPM looks for. Without this file,
+/// SwiftPM generates an entry point that also starts tests of XCTest. For them it needs an index of all
+/// tests, which costs a tenth of the time of compiling them.
 @main
 struct TestStart {
   static func main() async { await Testing.__swiftPMEntryPoint() as Never }

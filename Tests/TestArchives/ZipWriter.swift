@@ -12,11 +12,11 @@ package struct ZipWriter {
     package var flags = 0
     package var method: Int?
     package var mode = 0o100644
-    /// A wrong size in the directory.
+    /// A wrong size for the archive's directory; nil for the true size.
     package var statedSize: Int?
     package var statedChecksum: UInt32?
     package var isZip64 = false
-    /// A wrong offset of the directory.
+    /// A wrong offset of the member for the archive's directory; nil for the true offset.
     package var statedOffset: Int?
 
     package init(

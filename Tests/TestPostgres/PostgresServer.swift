@@ -12,7 +12,7 @@ package final class PostgresServer: Sendable {
   /// The folder with the socket and the data.
   package let folder: String
 
-  /// The role that owns the schema, and the role that serves.
+  /// The role that owns the schema, and the role that a glucoport server uses.
   package static let (owner, role) = ("glucoport_owner", "glucoport_server")
 
   private let process = Mutex<(process: Process, end: Pipe)?>(nil)
@@ -48,7 +48,8 @@ package final class PostgresServer: Sendable {
     let process = Process()
     let end = Pipe()
     process.executableURL = URL(filePath: "/bin/sh")
-    // The shell ends the server when the other end of the pipe is closed, however this process ends.
+    // The shell ends the server when this process closes its end of the pipe, which also happens if the
+    // process is killed.
     process.arguments = [
       "-c",
       """
@@ -128,8 +129,8 @@ package final class PostgresServer: Sendable {
 }
 
 extension PostgresServer {
-  /// The folder that Tests/phases.sh made in memory, which other users can read: copies of databases are many
-  /// files. The path of a socket has at most 107 bytes.
+  /// The parent folder of all servers. A folder that Tests/phases.sh made in memory is preferred, since
+  /// copies of databases are many files. The path of a socket has at most 107 bytes.
   private static var parent: String {
     let path = FileManager.default.temporaryDirectory.path
     return path.hasPrefix("/dev/shm/") && path.utf8.count < 60 ? path : "/tmp"

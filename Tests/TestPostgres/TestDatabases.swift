@@ -9,7 +9,7 @@ import Synchronization
 package final class TestDatabases: Sendable {
   /// The server for all suites of a process.
   package static let shared: Result<TestDatabases, any Error> = Result {
-    // Nothing else removes the data, since a static value has no end.
+    // Nothing else removes the data, since a static value is never deinitialised.
     atexit {
       if case .success(let databases) = TestDatabases.shared { databases.server.remove() }
     }
@@ -23,8 +23,8 @@ package final class TestDatabases: Sendable {
   package let server: PostgresServer
   private let number = Mutex(0)
   private let gate = Gate(maxTests)
-  /// How a database is copied. From version 15 on, PostgreSQL also writes each page to its log unless it is told
-  /// otherwise, which takes twice the time.
+  /// The option of SQL for copying a database. By default, PostgreSQL 15 and later also write each page to
+  /// their log, which takes twice the time.
   private let strategy: String
 
   /// Prepares a database as the owner, with few partitions: copying their files takes most of a test's time.
@@ -37,7 +37,7 @@ package final class TestDatabases: Sendable {
     _ = try PostgresDatabase(address, partitions: 2).prepare(role: PostgresServer.role, isPreview: false)
   }
 
-  /// Copies a database, which has no connections; nil for the prepared one.
+  /// Copies a database, which must have no connections; `database` is nil for the prepared one.
   package func copy(of database: String? = nil) throws -> String {
     let name = number.withLock { number in
       number += 1
@@ -47,7 +47,7 @@ package final class TestDatabases: Sendable {
     return name
   }
 
-  /// Replaces a database, and ends its connections; see `copy`.
+  /// Replaces a database by a copy of another one, after ending the connections to it.
   package func replace(_ name: String, with database: String) throws {
     try server.run("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
     try server.run("CREATE DATABASE \(name) TEMPLATE \(database) \(strategy)")
@@ -80,14 +80,14 @@ package final class DatabaseCopies: Sendable {
 
   fileprivate init(_ databases: TestDatabases) { self.databases = databases }
 
-  /// Copies a database, which has no connections; nil for the prepared one.
+  /// Copies a database, which must have no connections; `database` is nil for the prepared one.
   package func copy(of database: String? = nil) throws -> String {
     let name = try databases.copy(of: database)
     names.withLock { $0.append(name) }
     return name
   }
 
-  /// Replaces a database, and ends its connections; see `copy`.
+  /// Replaces a database by a copy of another one, after ending the connections to it.
   package func replace(_ name: String, with database: String) throws {
     try databases.replace(name, with: database)
   }
@@ -99,7 +99,7 @@ package final class DatabaseCopies: Sendable {
   }
 }
 
-/// Lets a number of tasks through at the same time, in the order of their arrival.
+/// Admits a limited number of tasks at the same time, in the order of their arrival.
 private actor Gate {
   private var free: Int
   private var waiting: [CheckedContinuation<Void, Never>] = []

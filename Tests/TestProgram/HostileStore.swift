@@ -6,7 +6,7 @@ package import GRDB
 /// A store in which one value is replaced by an invalid one, against the schema, as after a fault of the
 /// disk. The schema is not changed.
 package struct HostileStore {
-  /// A column with the number of a value of `values`.
+  /// A column, and the index in `values` of the value that it gets.
   package struct Change: Sendable, CustomStringConvertible {
     package let table: String
     package let column: String
@@ -22,7 +22,7 @@ package struct HostileStore {
     "{\"a\":1e999}", String(repeating: "é", count: 5000), Data([0, 255]),
   ]
 
-  /// The text of a table, and the rows of the triggers in SQLite's own table.
+  /// The definition of a table, and the rows of the triggers in `sqlite_schema`.
   private struct Rules {
     let table: String
     let triggers: [Row]
@@ -114,8 +114,8 @@ package struct HostileStore {
     try queue.close()
   }
 
-  /// Written directly, since SQLite would read all rules again for each trigger that it drops or makes. The
-  /// next connection reads them.
+  /// Changes the definition in `sqlite_schema` directly, since SQLite would read all rules again for each
+  /// trigger that it drops or makes. The next connection reads the changed rules.
   private static func set(_ sql: String, _ table: String, _ database: Database) throws {
     try database.execute(sql: "PRAGMA writable_schema = ON")
     try database.execute(

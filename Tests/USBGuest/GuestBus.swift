@@ -15,10 +15,10 @@ enum GuestBus {
     private let ownEnd: Int32
     private let ended = Mutex<Int?>(nil)
 
-    /// - Parameter make: called on the thread that serves the device.
+    /// - Parameter make: makes the device. It is called on the thread that serves the device.
     init(_ make: @escaping @Sendable () -> SimulatedDevice) throws {
       var ends: [Int32] = [0, 0]
-      // A program under test that inherits an end would keep the device connected.
+      // If a program under test inherited one of these sockets, the device would stay connected.
       let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
       guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw POSIXError(.EIO) }
       let (ownEnd, kernelsEnd) = (ends[0], ends[1])
@@ -29,7 +29,7 @@ enum GuestBus {
         close(ownEnd)
         ended.withLock { $0 = connection.transfers }
       }
-      // Port, connection, the device's number at the other end, and full speed.
+      // The line states the port, the connection, the device's number in USB/IP, and the speed (full).
       try Data("0 \(kernelsEnd) 65538 2".utf8).write(to: URL(filePath: controller + "/attach"))
       close(kernelsEnd)
     }
@@ -43,7 +43,8 @@ enum GuestBus {
       return ended.withLock { $0 ?? 0 }
     }
 
-    /// Whether the first port is free: its line begins with hub, port and the state 4.
+    /// Whether the first port is free. Its line in `status` then begins with the hub, the port and the state
+    /// 4.
     private var isFree: Bool {
       guard let text = try? String(contentsOfFile: controller + "/status", encoding: .utf8) else {
         return false

@@ -10,10 +10,10 @@ import SimulatedUSB
 enum GuestMeter {
   private static let values: [Double] = [95, 254, 61, 187]
 
-  /// Readings one hour apart. With a larger `count` later ones are added.
+  /// A memory of readings one hour apart. A larger `count` adds later readings.
   static func memory(_ family: SimulatedFamily, count: Int = 4) -> SimulatedMemory {
     var memory = SimulatedMemory(clock: DeviceTime(seconds: Int64(Date().timeIntervalSince1970)))
-    // A store would take meters of one maker with one serial number for the same device.
+    // If meters of one maker had the same serial number, a store would treat them as one device.
     let index = SimulatedRegister.plugged.firstIndex { $0.driver == family.driver } ?? 0
     memory.serial = "SIM-\(1_234_567 + index)"
     let first = DeviceTime(year: 2026, month: 5, day: 4, hour: 7)
@@ -28,7 +28,7 @@ enum GuestMeter {
     return memory
   }
 
-  /// Makes the device; nil for a line whose chip is not simulated.
+  /// Returns a function that makes the device; nil for a meter on a serial line whose chip is not simulated.
   static func device(
     _ family: SimulatedFamily, _ memory: SimulatedMemory
   ) -> (@Sendable () -> SimulatedDevice)? {

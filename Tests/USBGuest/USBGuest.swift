@@ -114,7 +114,8 @@ struct GuestTrial {
 }
 
 extension GuestTrial {
-  /// Waits until the kernel's drivers have taken their interfaces.
+  /// Waits until the kernel's drivers use their interfaces of the device. Returns the driver of each
+  /// interface.
   private func settled(_ device: SimulatedDevice) throws -> [String] {
     let wanted = SimulatedPort.interfaces(device.meter.configurationDescriptor).map { interface in
       switch interface.interfaceClass {

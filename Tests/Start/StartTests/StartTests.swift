@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// What `XCTMain.swift` relies on.
+/// Tests that no test uses XCTest, since `XCTMain.swift` does not start such tests.
 struct StartTests {
   private static let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
@@ -14,7 +14,7 @@ struct StartTests {
     }
   }
 
-  /// A check would never start such a test.
+  /// A test of XCTest would never be started.
   @Test func noTestIsATestOfXCTest() throws {
     let names = try #require(FileManager.default.enumerator(atPath: Self.tests.path))
     var files = 0
