@@ -3,7 +3,8 @@
 
 import PackageDescription
 
-// Warnings are errors where the project is checked; a later compiler's warnings shall stop nobody's build.
+// Warnings are errors only in checks of this project. Warnings of a later compiler must not stop other
+// builds.
 let warnings: [SwiftSetting] = Context.environment["CI"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
 let settings: [SwiftSetting] =
@@ -14,29 +15,32 @@ let settings: [SwiftSetting] =
     .enableUpcomingFeature("MemberImportVisibility"),
   ] + warnings
 
-// Set by Tests/compiler.sh.
+// Whether Tests/compiler.sh builds the package for a check.
 let checked = Context.environment["GLUCOPORT_CHECK"] != nil
 
-// Where the project is checked, the targets in which tests spend the most time are optimised, with the assertions of a debug
-// build: compiling them takes a minute and a half of a processor longer, and the tests three less. Only where
-// Tests/compiler.sh says so: who builds a program that depends on this package may set CI, too. It compiles with -Onone,
-// and of two such options only the frontend takes this one.
+// In checks, the targets in which tests spend the most time are optimised, with the assertions of a debug
+// build. Compiling them then takes one and a half minutes of processor time more, and the tests take three
+// minutes less. `CI` does not decide this, since builds of programs that depend on this package may set it,
+// too. Tests/compiler.sh compiles with -Onone, and only the frontend accepts -O in addition.
 let busy: [SwiftSetting] =
   settings + (checked ? [.unsafeFlags(["-Xfrontend", "-O", "-assert-config", "Debug"])] : [])
 
-// Only for who writes the documentation of the libraries: GLUCOPORT_DOCUMENTATION=1 swift package generate-documentation.
+// Only needed to generate the documentation of the libraries: `GLUCOPORT_DOCUMENTATION=1 swift package
+// generate-documentation`.
 let documentation: [Package.Dependency] =
   Context.environment["GLUCOPORT_DOCUMENTATION"] == nil
   ? [] : [.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0")]
 
-// Only for Tests/fuzz.sh, which links it with libFuzzer: a program without it has no `main`.
+// Whether Tests/fuzz.sh builds the package. It links the target Fuzz with libFuzzer, which contains the
+// `main` of the program.
 let fuzzed = Context.environment["GLUCOPORT_FUZZ"] != nil
 
 let package = Package(
   name: "glucoport",
   products: [
     .executable(name: "glucoport", targets: ["glucoport"]),
-    // For other programs: exports and meters to readings, without a store. Samples/embedding shows how.
+    // Libraries with which other programs read exports and meters, without a store. Samples/embedding shows
+    // how.
     .library(name: "Logbook", targets: ["Logbook"]),
     .library(name: "Formats", targets: ["Formats"]),
     .library(name: "Meters", targets: ["Meters", "USBTransport"]),
@@ -50,7 +54,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-    // Without its traits: no configuration files, and no more of Foundation than it needs.
+    // Hummingbird's traits are off: they add configuration files, and more of Foundation than it needs.
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
     .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -58,7 +62,7 @@ let package = Package(
     .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
   ] + documentation,
   targets: [
-    // The rooms, bottom row first. A target imports only targets of lower rows.
+    // The rooms (modules), the bottom row first. A target imports only targets of lower rows.
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CBZip2", providers: [.apt(["libbz2-dev"])]),
     .systemLibrary(name: "CExpat", providers: [.apt(["libexpat1-dev"])]),
@@ -197,13 +201,13 @@ let package = Package(
       swiftSettings: settings
     ),
 
-    // Servers on loopback that misbehave as a test says, for more than one of the suites below.
+    // Servers on loopback for several test suites, with faults that a test chooses.
     .target(name: "TestServers", path: "Tests/TestServers", swiftSettings: settings),
 
-    // Random numbers that a seed repeats, for every suite.
+    // Random numbers that depend only on a seed, for all test suites.
     .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: settings),
 
-    // The rules that every service and every storage of a server is held to.
+    // The rules that every service and every storage of a server must obey.
     .target(
       name: "ServiceConformance", dependencies: ["Logbook", "LogbookAPI", "SeededRandom"],
       path: "Tests/ServiceConformance", swiftSettings: settings),
@@ -213,12 +217,12 @@ let package = Package(
     ),
 
     .testTarget(name: "LogbookTests", dependencies: ["Logbook", "SeededRandom"], swiftSettings: settings),
-    // What every format does with its samples, for the tests of any room with formats.
+    // The rules that every format must obey with its samples, for the tests of each room with formats.
     .target(
       name: "FormatConformance", dependencies: ["Formats", "Logbook", "TestArchives"],
       path: "Tests/FormatConformance",
       swiftSettings: settings),
-    // Archives as a test wants them, also such as nobody should read.
+    // Writes archives for tests, including archives that must be refused.
     .target(
       name: "TestArchives",
       dependencies: ["CZlib", "Logbook", .product(name: "GRDBSQLite", package: "GRDB.swift")],
@@ -293,7 +297,8 @@ let package = Package(
         "TestServers",
       ],
       swiftSettings: settings),
-    // Nodes and a server under all that can happen to them: a library for the tests, and a program for long runs.
+    // Simulates nodes and a server with all kinds of faults: a library for the tests, and a program for long
+    // runs.
     .target(
       name: "Simulation",
       dependencies: [
@@ -325,7 +330,8 @@ let package = Package(
         "Doctor", "Logbook", "LogbookStore", .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: settings),
-    // The built program in a folder of its own, exports for it to import, and its store as SQLite sees it.
+    // Runs the built program in a separate folder, makes exports for it to import, and reads its store with
+    // SQLite.
     .target(
       name: "TestProgram",
       dependencies: [
@@ -345,8 +351,9 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
-    // The program from outside, and with a server of ours or a site beside it. They do not depend on glucoport, so that they
-    // need not wait for Commands; CommandsTests does, so that a build of the tests builds it.
+    // Tests of the built program, also with a server of ours or a Nightscout site. They do not depend on the
+    // target glucoport, so that they need not wait for Commands. CommandsTests depends on it, so that a build
+    // of the tests also builds the program.
     .testTarget(
       name: "ProgramTests",
       dependencies: [
@@ -365,15 +372,17 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
-    // Device models, as the USB bus sees them: for tests of the drivers and of the whole program.
+    // Simulated meters as a USB bus sees them, for tests of the drivers and of the whole program.
     .target(
       name: "SimulatedMeters", dependencies: ["Logbook"], path: "Tests/SimulatedMeters",
       swiftSettings: settings),
-    // A bus and a host for them, in this process and, by umockdev's library, for programs under test.
+    // A simulated bus and host for these meters. They work in this process and, by umockdev's library, for
+    // programs under test.
     .target(
       name: "SimulatedUSB", dependencies: ["Logbook", "SimulatedMeters", "USBTransport"],
       path: "Tests/SimulatedUSB", swiftSettings: settings),
-    // What every driver does with its simulated meters, for the tests of any room with drivers.
+    // The rules that every driver must obey with its simulated meters, for the tests of each room with
+    // drivers.
     .target(
       name: "MeterConformance", dependencies: ["Logbook", "Meters", "SimulatedMeters", "SimulatedUSB"],
       path: "Tests/MeterConformance", swiftSettings: settings),
@@ -383,7 +392,7 @@ let package = Package(
         "Logbook", "MeterConformance", "Meters", "SeededRandom", "SimulatedMeters", "SimulatedUSB",
       ],
       swiftSettings: settings),
-    // Does the exchanges that its arguments say: what the tests of the transports run under umockdev.
+    // Performs the exchanges that its arguments state. The tests of the transports run it under umockdev.
     .executableTarget(
       name: "usb-probe", dependencies: ["Logbook", "USBTransport"], path: "Tests/USBProbe",
       swiftSettings: settings),
@@ -391,13 +400,13 @@ let package = Package(
       name: "USBTransportTests",
       dependencies: ["Logbook", "SimulatedMeters", "SimulatedUSB", "USBTransport", "usb-probe"],
       swiftSettings: settings),
-    // A bus with a peer that answers like bluetoothd, for the tests of the transport and of the whole program.
+    // A D-Bus with a simulated bluetoothd, for the tests of the transport and of the whole program.
     .target(name: "SimulatedBluetooth", path: "Tests/SimulatedBluetooth", swiftSettings: settings),
     .testTarget(
       name: "BluetoothTransportTests",
       dependencies: ["BluetoothTransport", "Logbook", "Meters", "SimulatedBluetooth"],
       swiftSettings: settings),
-    // Runs a command with a simulated meter at the plug, for Tests/Benchmarks/meter.sh and for trying.
+    // Runs a command with a simulated meter plugged in, for Tests/Benchmarks/meter.sh and for experiments.
     .executableTarget(
       name: "meter-plug", dependencies: ["Logbook", "Meters", "SimulatedMeters", "SimulatedUSB"],
       path: "Tests/MeterPlug", swiftSettings: settings),
@@ -406,11 +415,11 @@ let package = Package(
       name: "usb-guest",
       dependencies: ["Logbook", "Meters", "SimulatedMeters", "SimulatedUSB", "USBTransport"],
       path: "Tests/USBGuest", swiftSettings: settings),
-    // What Samples/embedding does as a package of its own, for the tests.
+    // The program of Samples/embedding, which has a separate package, built here for the tests.
     .executableTarget(
       name: "embedding", dependencies: ["Formats", "Logbook", "Meters"],
       path: "Samples/embedding/Sources/embedding", swiftSettings: settings),
-    // What all parsers of files, requests and answers have in common.
+    // Tests that all parsers of files, requests and answers take linear time.
     .testTarget(
       name: "ParsingTests",
       dependencies: [
@@ -420,7 +429,8 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(name: "TidyTests", swiftSettings: busy),
   ]
-    // With this target SwiftPM finds Tests/Start/XCTMain.swift, with which 'swift test' would start no test.
+    // With this target, SwiftPM finds Tests/Start/XCTMain.swift. It exists only in checks, since 'swift test'
+    // would start no test with that file.
     + (checked
       ? [.testTarget(name: "StartTests", path: "Tests/Start/StartTests", swiftSettings: settings)] : [])
     + (fuzzed

@@ -32,7 +32,8 @@ end() {
 trap end EXIT
 export GLUCOPORT_STORE="$folder/logbook.db"
 
-# Some samples hold broken rows on purpose: status 3 says that those were rejected and the rest is stored.
+# Some samples contain broken rows on purpose. Status 3 means that these were rejected, and all other rows are
+# stored.
 import() { "$program" import "$@" || [ $? -eq 3 ]; }
 
 say "import the sample exports"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs in the guest of Tests/bluetooth.sh as a system service. Pairs and reads meters with virtual radios
-# through the real bluetoothd, as a person without any group, and lets the units do the same. Then fetches
+# Runs in the guest of Tests/bluetooth.sh as a system service. As a user without any group, pairs and reads
+# meters on virtual radios through the real bluetoothd, and lets the systemd units do the same. Then fetches
 # from a source on a timer. Ends the guest.
 #   bluetooth-guest.sh
 set -euo pipefail
@@ -24,7 +24,8 @@ start_radios() {
   PYTHONPATH=$trial/bumble PYTHONDONTWRITEBYTECODE=1 \
     python3 "$trial/bluetooth-meter.py" <&8 >>/run/meters 2>/run/meters.err 8>&- &
 }
-# run STATUS COMMAND...: runs a command as anna, which must end with this status. Its output is in /run/said.
+# run STATUS COMMAND...: runs a command as anna, which must end with this status. Writes its output to
+# /run/said.
 run() {
   local status=0
   anna "${@:2}" >/run/said 2>&1 || status=$?
@@ -133,8 +134,8 @@ import 0 --bluetooth $guide
 has 7
 ok "a meter that leaves or falls silent in the transfer leaves nothing, and all of it later"
 
-# The main purpose: a unit reads each meter that comes near. A real meter can be found for half a minute. Here
-# it is a whole minute, since a program needs seconds to start in the guest.
+# The main purpose of the units: they read each meter that comes into range. A real meter can be found for
+# half a minute. Here it is a whole minute, since a program needs seconds to start in the guest.
 anna glucoport upload --quiet
 brought 3
 unit=glucoport-meter-bluetooth.service
@@ -156,7 +157,7 @@ waking >/run/after
 diff <(grep -v runs /run/before) <(grep -v runs /run/after) >/run/difference || fail "the radio worked: $(cat /run/difference)"
 runs() { sed -n "s/runs://p" "/run/$1" | sed -n "$2p"; }
 program=$(($(runs after 1) - $(runs before 1))) daemon=$(($(runs after 2) - $(runs before 2)))
-# The program looks for a signal every five seconds, and the Swift runtime looks at its threads every second.
+# The program checks for a signal every five seconds, and the Swift runtime checks its threads every second.
 [ "$program" -le 120 ] && [ "$daemon" -le 30 ] || fail "in a minute of waiting glucoport ran $program times, bluetoothd $daemon times"
 has 7
 ok "in a minute of waiting the radio got no command, and glucoport ran $program times, bluetoothd $daemon times"
@@ -173,7 +174,7 @@ units --quiet disable --now "${unit%.service}.timer"
 units stop "$unit"
 ok "a meter came near, and $took s later its reading was on the server, without a key pressed"
 
-# A second adapter hears the same meters. The adapter with the pairing is used, and both forget the meter.
+# A second adapter receives the same meters. The adapter with the pairing is used, and both forget the meter.
 order adapter
 await "the second adapter" busctl --system get-property org.bluez /org/bluez/hci1 org.bluez.Adapter1 Powered
 order guide advertise 600
@@ -192,7 +193,8 @@ ok "with a second adapter a meter is read, forgotten and paired again"
 
 # A source is fetched on a timer. The jobs that send and fetch its values depend on it.
 mkdir -p /srv/source
-# entries MINUTES...: prints sensor values that are this number of minutes older than the start of this part.
+# entries MINUTES...: prints a sensor value for each argument. Its time is that number of minutes before the
+# script reached this line.
 minute=$(($(date +%s) / 60))
 entries() {
   local minutes separator='' time
@@ -226,7 +228,7 @@ ok "a source was fetched on a timer, uploaded, and pulled by another store, with
 ! grep -E ' request 0?2| foreign ' /run/meters || fail "a meter was asked for what may not be asked"
 quiet_journal
 
-# The meter has lost the pairing, but this computer has it. The connection is then aborted. In that case,
+# The meter has lost the pairing, but this computer still has it, so the connection is aborted. In this case,
 # Debian's Linux 6.1.192 sometimes reads freed memory in hci_chan_del, which ends bluetoothd and damages the
 # state of the adapters. The script then stops here.
 order guide forget

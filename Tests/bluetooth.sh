@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Pairs and reads Bluetooth meters with the package, in a Debian with the real bluetoothd. It is a QEMU guest
-# with Debian's kernel, whose module hci_vhci has virtual radios. The library bumble plays the meters on them
-# (Tests/bluetooth-meter.py). Then fetches from a source on a timer. Tests/bluetooth-guest.sh has the steps in
-# the guest. Needs what Tests/guest-system.sh states, and bumble, which is downloaded once from PyPI.
+# with Debian's kernel, whose module hci_vhci has virtual radios. The library bumble simulates the meters on
+# these radios (Tests/bluetooth-meter.py). Then fetches from a source on a timer. Tests/bluetooth-guest.sh has
+# the steps in the guest. Needs what Tests/guest-system.sh states, and bumble, which is downloaded once from
+# PyPI.
 #   Tests/bluetooth.sh [FOLDER]     the package in FOLDER, by default .build/packages
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -22,15 +22,15 @@ for option; do
   esac
   before=$option
 done
-# A changed header of the system makes them invalid, too.
+# A changed header of the system makes compiled headers invalid, too.
 how+=(-Xclang -fmodules-validate-system-headers)
 library=${source%BoringSSL/*}BoringSSL
 headers=${0%/*}/../.build/checks/headers-${library##*/}
 hash=$(cksum <<<"$clang ${how[*]}")
 read_headers=$headers-${hash%% *}
 
-# precompile: compiles the headers once, in the first process that gets the lock. The others do not wait for
-# it.
+# precompile: compiles the headers once, in the first process that gets the lock. Other processes do not wait
+# for the lock.
 precompile() {
   local header lock
   exec {lock}>"$headers.lock" && flock -n "$lock" || return

@@ -18,11 +18,11 @@ kinds=("$@")
 [ ${#kinds[@]} -gt 0 ] || kinds=(table json xml zip sheet sqlite packed)
 scratch=.build/fuzz corpus=${GLUCOPORT_FUZZ_CORPUS:-.build/fuzz/corpus}
 program=$scratch/import
-# The samples of every kind reach many more edges than this number. Inputs that are refused at once reach
-# fewer.
+# The minimum number of code edges that the seeds of a kind must reach. The samples reach many more. Inputs
+# that are refused at once reach fewer.
 least=1000
 
-# The package has the target only if this variable is set.
+# Package.swift has the target Fuzz only if this variable is set.
 GLUCOPORT_FUZZ=1 swift build -c release --product Fuzz --scratch-path "$scratch" -debug-info-format none \
   -Xswiftc -sanitize=fuzzer -Xswiftc -index-ignore-system-modules
 library=$(GLUCOPORT_FUZZ=1 swift build -c release --scratch-path "$scratch" --show-bin-path)/libFuzz.a

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2034 # who sources it uses it
+# shellcheck shell=bash disable=SC2034 # the scripts that source this file use its variables
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by the scripts that boot a guest in QEMU. It has Debian's kernel and busybox, which are unpacked and
 # not installed, and an initramfs of busybox. Needs amd64 and 75 MB of packages, which are downloaded once.
@@ -26,7 +26,7 @@ modules() {
     file=$(find "$unpacked/lib/modules" -name "${name//[-_]/[-_]}.ko")
     if [ -z "$file" ]; then continue; fi # It is part of the kernel.
     needed=$(tr '\0' '\n' <"$file" | sed -n 's/^depends=//p' | tr ',' ' ')
-    # shellcheck disable=SC2086 # they are several words
+    # shellcheck disable=SC2086 # the value consists of several words
     modules $needed
     echo "$file"
   done | awk '!seen[$0]++'

@@ -1,7 +1,7 @@
-# shellcheck shell=bash disable=SC2034 # who sources it uses it
+# shellcheck shell=bash disable=SC2034 # the scripts that source this file use its variables
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the scripts that run as a system service in the guest of Tests/guest-system.sh. Has their
-# messages, their waits and their common steps. Ends the guest.
+# Sourced by the scripts that run as a system service in the guest of Tests/guest-system.sh. Defines their
+# messages, their waits and their common steps. Ends the guest when the script ends.
 export LC_ALL=C.UTF-8 HOME=/root
 trial=/opt/trial
 start=${EPOCHREALTIME/./}
@@ -68,7 +68,7 @@ begin() {
   loginctl enable-linger anna
   await "the service manager of anna" units is-active default.target
   ok "the guest has started, with $(systemctl --version | head -1)"
-  # The package is installed in a running system.
+  # As for a user, the package is installed while the system runs.
   dpkg -i "$trial/glucoport.deb" >/run/dpkg 2>&1 || fail "dpkg: $(cat /run/dpkg)"
   ok "the package is installed, $(glucoport --version)"
 }

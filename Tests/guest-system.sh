@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2034,SC2154 # who sources it uses it, and Tests/guest-kernel.sh, which is sourced before it
+# shellcheck shell=bash disable=SC2034,SC2154 # the scripts that source this file use its variables, and it uses those of Tests/guest-kernel.sh
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by the scripts that install the package in a Debian with systemd in a QEMU guest, and run a script
 # there as a service. Debian's root is kept in a folder of .build and copied for each run. Needs root and
@@ -32,7 +32,7 @@ prepare() {
   # The packages that glucoport needs are installed here, since the guest has no network. glucoport itself is
   # installed in the guest.
   needed=$(dpkg-deb -f "$package" Depends | sed -E 's/\([^)]*\)//g; s/[|][^,]*//g; s/,/ /g')
-  # shellcheck disable=SC2086 # they are several words
+  # shellcheck disable=SC2086 # the value consists of several words
   { inside apt-get update -q && inside apt-get install -y -q --no-install-recommends $needed "$@" && inside apt-get clean; } \
     >"$work/apt.log" 2>&1 || fail "$(tail "$work/apt.log")"
   inside groupadd --gid 1500 anna

@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 
 fail() { echo "packaging: $*" >&2; exit 1; }
 
-# The units as the program installs them, with its path in them.
+# The program installs the units, and writes its path into them.
 "$program" setup system --prefix "$work/setup" >"$work/installed" 2>&1 || fail "$(cat "$work/installed")"
 mkdir -p "$work/units/system" "$work/units/user" "$work/run"
 chmod 700 "$work/run"
@@ -45,7 +45,7 @@ exposed "$work/units/system/glucoport-meter-bluetooth.service" 15
 for script in build.sh postinst prerm postrm; do bash -n "$from/$script"; done
 for script in "$from"/*.py; do python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$script"; done
 
-# Some libraries are loaded only when a function of them is called. late-libraries.c must have every such
+# Some libraries are loaded only when one of their functions is called. late-libraries.c must have every such
 # function that the program calls, and must load the library. If the library is missing, its package is named.
 grep -oE '^LATE[(]\w+, [^(]*\b\w+, [(]' "$from/late-libraries.c" | sed -E 's/.*\b(\w+), [(]$/\1/' | sort >"$work/late"
 sed -nE 's/^static const struct library .* = [{]"(.*)", .*/\1/p' "$from/late-libraries.c" >"$work/late-files"
@@ -125,8 +125,8 @@ sed -nE 's/^static const struct library .*, "(.*)"[}];$/\1/p' "$from/late-librar
 done
 dpkg-deb -I "$package" postrm | grep -qE 'rm |userdel' && fail "the package removes data"
 
-# The bill of materials lists everything that is linked, with version and licence. What only the tests link is
-# not in it.
+# The bill of materials lists everything that is linked, with version and licence. It does not list what only
+# the tests link.
 member share/doc/glucoport/glucoport.cdx.json >"$work/bill"
 python3 - "$work/bill" <<'CHECK' || fail "the bill of materials is not as it should be"
 import json, sys

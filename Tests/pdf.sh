@@ -5,7 +5,7 @@
 # sheets must look like the pictures in Samples/report. With FOLDER, such as Samples/report, writes the
 # pictures there. Needs root if packages are missing.
 #   Tests/pdf.sh [PROGRAM [FOLDER]]
-# The default program is that of the checks.
+# By default, the program that the checks have built is used.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=$(realpath "${1:-.build/checks/release/glucoport}")
@@ -63,8 +63,8 @@ GLUCOPORT_STORE=$work/journey.db sensor journey.csv
 GLUCOPORT_STORE=$work/journey.db report journey --pages all --language fr
 case $text in *"· 30 h"*"· 18 h"*) ;; *) fail "no lengths of the days of a journey" ;; esac
 
-# picture NAME OPTION…: draws the first page as a picture, and compares it with the sample, unless FOLDER gets
-# it.
+# picture NAME OPTION…: draws the first page of a report as a picture. With FOLDER, the picture is written
+# there. Otherwise it is compared with that of Samples/report.
 picture() {
   local name=$1
   shift

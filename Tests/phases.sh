@@ -10,8 +10,8 @@ work=$build_folder
 mkdir -p "$work"
 export CI=true
 
-# Targets whose tests wait for servers and for whole programs; all others only compute. Anchored, since files, too, have a
-# name that ends with "Tests.".
+# The targets whose tests wait for servers and for whole programs. The tests of all other targets only
+# compute. The pattern is anchored, since names of files also end with "Tests.".
 waiting='^(BluetoothTransport|Commands|PostgresStore|Program|ProgramRemote|LogbookServer|Remotes|TestServers|USBTransport)Tests\.'
 
 phase='' phase_began=0 phase_used=0 phase_times=() background=() apart=() scratch='' logs=()
@@ -91,8 +91,8 @@ require() {
 # build OPTION…: builds everything. Warnings are errors.
 build() { compile --build-tests --disable-xctest "$@"; }
 
-# test_program: sets `tests` to the built test program with its first options. `swift test` is not used: after
-# any change of an environment variable, it reads the descriptions of all packages again, for some ten
+# test_program: sets `tests` to the built test program with its first options. `swift test` is not used. After
+# any change of an environment variable it reads the descriptions of all packages again, which takes about ten
 # seconds.
 test_program() {
   tests=(env NO_COLOR=1 "$(built glucoportPackageTests.xctest)" --testing-library swift-testing)
@@ -116,7 +116,7 @@ check() {
   ended || status=$?
   wait "$reader" || true
   [ "$status" -ne 0 ] || return 0
-  # The test program ends with EX_UNAVAILABLE if no test matches the options.
+  # The test program ends with EX_UNAVAILABLE (69) if no test matches the options.
   if [ "$status" -eq 69 ]; then echo "no test is chosen by: $*"; fi
   show_failures
   return 1
@@ -131,9 +131,10 @@ ended() {
   return "$status"
 }
 
-# check_apart OPTION…: the same in several programs, as many at a time as there are processors, the longest first. In a
-# single one, tests that run side by side wait for each other's memory and for what Swift knows of types: two processors do a
-# fifth more than one does. Prints when all have ended.
+# check_apart OPTION…: runs tests like `check`, but in several processes, one for each processor at a time,
+# the longest first. In a single process, concurrent tests wait for each other when they allocate memory or
+# look up Swift types: two processors then do only a fifth more than one. Prints the output when all have
+# ended.
 check_apart() {
   local groups=('^SyncTests\.' '^LogbookStoreTests\.' '^FormatsTests\.' '^(Ingest|Parsing)Tests\.')
   local choices=() tests group choice status=0

@@ -11,7 +11,8 @@ import zlib
 from pathlib import Path
 
 FAR = 85
-# In percent of all colours. Lines with hard edges are 0.7 % on a sheet, another layout is 5 %.
+# In percent of all colour values. On a sheet, lines with hard edges differ by 0.7 %, and another layout
+# differs by 5 %.
 TOLERANCE = 1
 
 

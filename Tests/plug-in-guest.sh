@@ -50,7 +50,7 @@ systemctl --quiet is-active systemd-udevd systemd-logind || fail "udev or logind
 begin
 serve
 
-# Nothing is imported for a person without a store. The first import by hand creates the store.
+# Nothing is imported for a user without a store. The user's first import by hand creates the store.
 plug contour 3
 await "$meter to be skipped" is_skipped $meter
 [ ! -e "$store" ] || fail "a store was created unasked"
@@ -84,7 +84,8 @@ ok "an import that fails leads to a notification: $(paste -sd' ' "$home/notified
 rm "$home/notified"
 systemctl restart user@1500.service
 
-# The main purpose: the readings of a plugged meter reach the store and the server without a key pressed.
+# The main purpose of the units: the readings of a plugged meter reach the store and the server without a key
+# pressed.
 plugged=$(seconds)
 plug_for anna $meter contour 5
 result anna $meter 0
@@ -138,7 +139,7 @@ systemctl stop getty@tty1.service
 loginctl terminate-user anna
 await "the service manager of anna to end" is inactive systemctl show -P ActiveState user@1500.service
 
-# A kiosk, with the udev rule of the manual.
+# Sets up a kiosk with the udev rule from the manual.
 cp "$trial/71-glucoport-kiosk.rules" /etc/udev/rules.d/
 udevadm control --reload
 kiosk_import 4 78

@@ -25,7 +25,7 @@ fail() { echo "postgres: $*" >&2; tail -15 "$log" >&2; exit 1; }
 # All started processes end with the first process of this namespace, so only the folder must be removed.
 trap 'cd /; rm -rf "$work" 2>/dev/null || true' EXIT
 
-# Empty folders replace those of the machine.
+# Empty folders are mounted over those of the machine, which are not changed.
 mount --make-rprivate /
 mount -t tmpfs -o mode=1777 tmpfs /tmp
 for folder in /etc/postgresql /etc/patroni /etc/pgbouncer /etc/glucoport /var/lib/postgresql /var/lib/pgbackrest \
@@ -47,7 +47,7 @@ password=secret-of-this-test
 # A folder of the caller for temporary files is hidden by the empty /tmp.
 unset PGHOST PGUSER PGDATABASE PGPORT TMPDIR
 
-# Replacements for what a namespace lacks: sudo, and the service manager.
+# Replacements for commands that do not work in a namespace: sudo, and systemctl.
 cat >"$work/bin/sudo" <<'SUDO'
 #!/bin/sh
 user=root
@@ -85,7 +85,7 @@ onstandby() { sudo -u postgres psql -XAt -h /run/postgresql/standby -c "$1"; }
 # db_is ADDRESS: makes the name db lead to this address, as a balancer does.
 db_is() { sed "s/^.* db\$/$1 db/" "$work/hosts" >"$work/changed" && cat "$work/changed" >"$work/hosts"; }
 
-# The blocks of the page, written to files with the names SECTION.NUMBER.
+# Writes the blocks of the page to files with the names SECTION.NUMBER.
 mkdir "$work/blocks"
 awk -v folder="$work/blocks" '
   /^\.Ss / { section = substr($0, 5); gsub(/[ ,]/, "-", section); number = 0 }
@@ -124,7 +124,7 @@ install_file() {
   echo "-- $1: $path"
 }
 
-# The server, started as the systemd drop-in of the page states.
+# Starts the server as the systemd drop-in of the page states.
 server=''
 start_server() {
   local drop=/etc/systemd/system/glucoport-server.service.d/database.conf command
@@ -137,7 +137,8 @@ start_server() {
   until grep -q listening "$work/server.out"; do kill -0 "$server" || fail "no server: $(cat "$work/server.log")"; sleep 0.05; done
 }
 stop_server() { [ -z "$server" ] || { kill -TERM "$server"; wait "$server" || fail "the server ended with $?"; server=''; }; }
-# The service manager: only the first process of this script can be the parent of the server.
+# manage: plays the service manager. It starts and stops the server when the replaced systemctl requests it.
+# One process does both, since only the parent of the server can wait for its end.
 manage() {
   local request
   while sleep 0.05; do
@@ -182,7 +183,7 @@ echo "== a database with TLS, roles and tables"
 pg_createcluster 15 main >>"$log"
 run TLS-to-the-database.1
 install_file TLS-to-the-database.2
-# The lines of the block go before the existing ones.
+# The page says that these lines go before those in the file. Here they replace the file.
 install_file TLS-to-the-database.3
 chown postgres /etc/postgresql/15/main/pg_hba.conf
 pg_ctlcluster 15 main start
@@ -215,7 +216,8 @@ run Monitoring.1
 run Monitoring.2
 curl -sS http://127.0.0.1:8077/metrics >"$work/metrics"
 grep -q '^glucoport_database_standbys{cluster="default"} 0$' "$work/metrics" || fail "no standbys in the metrics"
-# The page must describe exactly the metrics of the server, except for the lag, which needs a standby.
+# The page must describe exactly the metrics of the server, except for the replication lag, which needs a
+# standby.
 sed -n 's/^glucoport_database_\([a-z_]*\).*/\1/p' "$work/metrics" | sed 's/_\(sum\|count\)$//' | sort -u >"$work/found"
 sed -n 's/^\.It Va glucoport_database_//p' "$page" | tr -d ',' | sed 's/ Va glucoport_database_/\n/' | grep -v '^replication_lag' |
   sort -u >"$work/described"
@@ -385,7 +387,7 @@ compare "a switchover back"
 
 touch "$work/end"
 wait "$manager"
-# Tests/ProgramRemoteTests/DatabaseMoveTests.swift runs these blocks with two databases in each check.
+# Tests/ProgramRemoteTests/DatabaseMoveTests.swift runs the following blocks with two databases in each check.
 block Several-clusters.1 >/dev/null
 block Moving-a-logbook.1 >/dev/null
 block Clusters-from-backups.1 >/dev/null

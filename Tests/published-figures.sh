@@ -3,7 +3,7 @@
 # Compares `glucoport stats` with the published figures of iglu's example data (five subjects with a Dexcom
 # G4). The data is not part of this project. The first argument is its CSV file with the columns id, time and
 # gl, such as tests/data/example_data_5_subject.csv of iglu_python. The second argument is the program; by
-# default, it is that of the checks.
+# default, it is the one that the checks have built.
 set -euo pipefail
 data=${1:?the CSV with the columns id, time and gl}
 program=$(realpath "${2:-$(dirname "$0")/../.build/checks/release/glucoport}")

@@ -9,18 +9,20 @@
 # For tests: with GLUCOPORT_PROGRAM, that program is packed and none is built. With GLUCOPORT_COMPRESSION=none, neither the
 # .deb nor the .tar.gz is compressed, and no debug symbols are packed. The names of libraries are then those of Debian 12.
 set -euo pipefail
-# The folder without links, as the compiler sees it: its path is taken out of the program.
+# Enters the folder by its path without symbolic links, which the compiler uses. This path is removed from the
+# program.
 cd -P "$(dirname "$0")/../.."
 from=Samples/packaging
 target=$(realpath -m "${1:-.build/packages}")
 umask 022
 export LC_ALL=C.UTF-8
 
-# The time of the last commit, so that a package says nothing about when it was built.
+# Files get the time of the last commit, so that the packages do not depend on the time of the build.
 epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)}
 export SOURCE_DATE_EPOCH=$epoch
 
-# What of Swift is used, wherever it is: 'swiftc' on the path can be a program that chooses a toolchain.
+# swift_folder: prints the folder of the Swift toolchain in use. 'swiftc' on the path can be a program that
+# chooses a toolchain.
 swift_folder() {
   local resources
   resources=$(swiftc -print-target-info | sed -n 's/.*"runtimeResourcePath": *"\(.*\)".*/\1/p')
@@ -28,7 +30,7 @@ swift_folder() {
   realpath "$resources/../.."
 }
 
-# The libraries that are loaded late: for each, its file and its package.
+# late_libraries: prints the file and the package of each library that is loaded when it is first needed.
 late_libraries() { sed -nE 's/^static const struct library .* = [{]"(.*)", "(.*)"[}];$/\1 \2/p' "$from/late-libraries.c"; }
 
 program=${GLUCOPORT_PROGRAM:-}
@@ -39,30 +41,34 @@ if [ -z "$program" ]; then
   swift=$(swift_folder)
   made=$PWD/.build/packaging
   mkdir -p "$made"
-  # The reduced data must come before the libraries of the runtime in the link, and no option of the compiler does that. The
-  # same is true for the static library of C++: the program then has only the used parts of it, and the loader need not
-  # relocate the whole library at each start. The loader searches libraries in the order of the link. The one of C is first,
-  # since it has nearly all symbols.
+  # In the link, the reduced data must come before the libraries of the runtime, and no option of the compiler
+  # does that. The same is true for the static library of C++: the program then contains only the used parts
+  # of it, and the loader need not relocate the whole library at each start. The loader searches libraries in
+  # the order of the link. The C library is first, since it has nearly all symbols.
   "$from/unicode-data.py" "$swift/lib/swift_static/linux/lib_FoundationICU.a" "$made/unicode-data.o"
   standard=$("$swift/bin/clang" -print-file-name=libstdc++.a)
   [ -e "$standard" ] || { echo "Please install libstdc++.a: it is in Debian's libstdc++-12-dev" >&2; exit 69; }
-  # Libraries of archives and meters are loaded when they are first needed: mapping them takes a seventh of --version.
+  # Libraries for archives and meters are loaded when they are first needed, since mapping them takes a
+  # seventh of the time of --version.
   "$swift/bin/clang" -O2 -fPIC -ffunction-sections -fdata-sections -I/usr/include/libusb-1.0 -c "$from/late-libraries.c" \
     -o "$made/late-libraries.o"
   printf '#!/bin/sh\nexec "%s/bin/ld.lld" "%s/unicode-data.o" "%s/late-libraries.o" --as-needed "%s" -lc -lm "$@"\n' "$swift" "$made" \
     "$made" "$standard" >"$made/link"
   chmod 755 "$made/link"
-  # The compiler removes folders from the names of files. But where it checks closures, as in GRDB, the length of the name
-  # stays (swift_isEscapingClosureAtFileLocation of Swift 6.3). So the path of the build folder always has the same length.
+  # The compiler removes folders from the names of files. But where it checks closures, as in GRDB, the
+  # program keeps the length of the full name (swift_isEscapingClosureAtFileLocation of Swift 6.3). So the
+  # path of the build folder always has the same length.
   padding=$((150 - $(printf %s "$made" | wc -c)))
   if [ "$padding" -lt 1 ]; then echo "build.sh: in a folder with so long a name the packages get bytes of their own" >&2; fi
   scratch=$made/$(printf '%*s' $((padding > 0 ? padding : 1)) '' | tr ' ' _)
-  # Paths, and what depends on them, stay out of program and symbols: no folder that is replaced is inside another one, since one
-  # compiler takes the first of two that fit and another the last. All symbols that the program exported would be kept; so
-  # would all public ones of its modules, as for programs that load them. In sections of their own, functions and tables that
-  # nothing calls are left out: a third of BoringSSL, and a fifth of a Swift package such as AsyncHTTPClient. Generic types are
-  # made by functions and not by name, for which the runtime would search all conformances of the program at each start.
-  # Functions that frequent commands call stand next to each other: the pages of the rest stay out of memory.
+  # The options keep paths, and what depends on them, out of the program and its symbols. No folder that is
+  # replaced is inside another one, since one compiler uses the first matching option and another uses the
+  # last. Nothing is exported, since the linker would keep all exported symbols, and all public symbols of the
+  # modules. With separate sections for functions and tables, the linker leaves out those that nothing uses: a
+  # third of BoringSSL, and a fifth of a Swift package such as AsyncHTTPClient. Generic types are created by
+  # functions and not by name. For a name, the runtime would search all conformances of the program at each
+  # start. Functions that frequent commands call are next to each other, so that the pages with all others
+  # stay out of memory.
   options=(
     --scratch-path "$scratch"
     -c release --static-swift-stdlib --product glucoport --disable-local-rpath -Xswiftc "-ld-path=$made/link"
@@ -118,7 +124,8 @@ for page in man/*.[1-9]; do
   gzip -9n "$usr/share/man/man${page##*.}/${page##*/}"
 done
 
-# Units, rules and completions are those that 'setup' installs for who has only the program, which is their one source.
+# Units, rules and completions are those that 'setup' installs for a user who has only the program. So they
+# have one source.
 setup=$work/setup
 "$program" setup system --prefix "$setup" >"$work/installed" 2>&1 || { cat "$work/installed" >&2; exit 1; }
 for unit in "$setup"/lib/systemd/*/*; do
@@ -127,7 +134,7 @@ for unit in "$setup"/lib/systemd/*/*; do
 done
 put 644 "$setup/lib/udev/rules.d/70-glucoport.rules" "$usr/lib/udev/rules.d/70-glucoport.rules"
 put 644 "$setup/lib/sysusers.d/glucoport.conf" "$usr/lib/sysusers.d/glucoport.conf"
-# Bash reads its file, and does not run it: it has no interpreter.
+# Bash reads its completions and does not run them, so the line that names an interpreter is removed.
 sed -i '1{/^#!.*bash/d}' "$setup/share/bash-completion/completions/glucoport"
 put 644 "$setup/share/bash-completion/completions/glucoport" "$usr/share/bash-completion/completions/glucoport"
 put 644 "$setup/share/zsh/site-functions/_glucoport" "$usr/share/zsh/vendor-completions/_glucoport"
@@ -137,7 +144,7 @@ put 644 "$from/lintian-overrides" "$usr/share/lintian/overrides/glucoport"
 
 documents=$usr/share/doc/glucoport
 put 644 "$from/copyright" "$documents/copyright"
-# Debian's form, which apt shows, points to the changes, which are in the file next to it.
+# apt shows the changelog in Debian's form. It refers to CHANGELOG.md.gz, which has the changes.
 printf 'glucoport (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md.gz in this folder.\n\n -- %s  %s\n' "$version" \
   "$maintainer" "$(date -u -R -d "@$epoch")" >"$documents/changelog"
 put 644 CHANGELOG.md "$documents/CHANGELOG.md"
@@ -145,7 +152,9 @@ gzip -9n "$documents/changelog" "$documents/CHANGELOG.md"
 put 644 README.md "$documents/README.md"
 for file in Samples/sources/*; do put 644 "$file" "$documents/sources/${file##*/}"; done
 
-# What is linked: a bill of materials, and the licences of the Swift packages, of Swift's runtime, and of what is inside both. The licence of glucoport itself is in /usr/share/common-licenses, but the archive is not only for Debian.
+# The bill of materials lists what is linked. Added are the licences of the Swift packages, of Swift's
+# runtime, and of what is inside both. The licence of glucoport itself is in /usr/share/common-licenses, but
+# the archive is not only for Debian.
 licences=$documents/licences
 put 644 LICENSE "$licences/glucoport/Apache-2.0.txt"
 scratch=$(realpath -m "$(dirname "$program")/../..")
@@ -160,30 +169,32 @@ else
   echo "build.sh: $scratch is not the folder of a build: the package has no licences of others and no bill of materials" >&2
 fi
 
-# dpkg-shlibdeps finds the packages of the libraries; where it is not there, these are Debian's names of them. A test does
-# without it: a program that is not linked statically loads all of Swift, whose libraries it would read for seconds.
+# dpkg-shlibdeps finds the packages of the libraries. If it is missing, Debian's names of them are used. A
+# test does not use it: for a program that is not linked statically, it would read all of Swift's libraries
+# for seconds.
 libraries="libc6 (>= 2.36), libsqlite3-0 (>= 3.38), libusb-1.0-0, libbz2-1.0, libexpat1, liblzma5, libzstd1, zlib1g"
 if [ -z "${GLUCOPORT_COMPRESSION:-}" ] && command -v dpkg-shlibdeps >/dev/null; then
   mkdir -p "$work/debian"
   printf 'Source: glucoport\n\nPackage: glucoport\nArchitecture: any\n' >"$work/debian/control"
   found=$(cd "$work" && dpkg-shlibdeps -O --ignore-missing-info root/usr/bin/glucoport 2>/dev/null | sed -n 's/^shlibs:Depends=//p')
-  # The program refuses an older SQLite, which no symbol shows.
+  # The program refuses an older SQLite, which dpkg-shlibdeps cannot find out from symbols.
   if [ -n "$found" ]; then libraries=$(sed -E 's/(libsqlite3-0[^ ,]*) \([^)]*\)/\1 (>= 3.38)/' <<<"$found"); fi
-  # Nor the libraries that are loaded late. Each Debian with the C library below has versions of them that will do.
+  # dpkg-shlibdeps does not find the libraries that are loaded late, either. Each Debian with the C library
+  # that is required below has versions of them that suffice.
   while read -r _ needed; do
     case ", $libraries, " in *", $needed, "* | *", $needed ("*) ;; *) libraries+=", $needed" ;; esac
   done < <(late_libraries)
-  # Nor does a symbol show that packed relocations need a loader that reads them.
+  # Packed relocations need a loader that reads them, which no symbol shows, either.
   libc=$(sed -nE 's/.*libc6 \(>= ([^)]*)\).*/\1/p' <<<"$libraries")
   if dpkg --compare-versions "$libc" lt 2.36; then libraries=${libraries/"libc6 (>= $libc)"/"libc6 (>= 2.36)"}; fi
 fi
 
-# pack FOLDER FILE COMPRESSION: a .deb of FOLDER with the control file there.
+# pack FOLDER FILE COMPRESSION: makes the .deb FILE of FOLDER, which contains the control file.
 pack() {
   find "$1" -exec touch -h -d "@$epoch" {} +
   dpkg-deb --root-owner-group "-Z$3" --build "$1" "$2" >/dev/null
 }
-# filled SIZE_OF TEMPLATE: the control file.
+# filled SIZE_OF TEMPLATE: prints the control file made from TEMPLATE, with the size of the folder SIZE_OF.
 filled() {
   sed -e "s/@VERSION@/$version/; s/@ARCH@/$architecture/; s/@SIZE@/$(du -sk --apparent-size "$1" | cut -f 1)/" \
     -e "s/@MAINTAINER@/$maintainer/; s/@DEPENDS@/$libraries/; s/@BUILD_ID@/$build_id/" "$2"
@@ -195,11 +206,12 @@ for script in postinst prerm postrm; do put 755 "$from/$script" "$root/DEBIAN/$s
 (cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
 pack "$root" "$target/$name.deb" "${GLUCOPORT_COMPRESSION:-xz}"
 
-# The same files below one folder, from which 'setup' installs them under any prefix.
+# The archive has the same files below one folder, from which 'setup' installs them under any prefix.
 mv "$usr" "$work/$name"
 rm -r "$work/$name/share/lintian"
 zip=(gzip -9n)
-# gzip cannot only store, and takes seconds for what a test then only lists.
+# gzip cannot store without compressing, which takes seconds. A test only lists the files, so Python stores
+# them.
 stored='import gzip, shutil, sys; shutil.copyfileobj(sys.stdin.buffer, gzip.GzipFile("", "wb", 0, sys.stdout.buffer, 0), 1 << 20)'
 if [ -n "${GLUCOPORT_COMPRESSION:-}" ]; then zip=(python3 -c "$stored"); fi
 tar --sort=name --mtime="@$epoch" --owner=0 --group=0 --numeric-owner -C "$work" -c "$name" | "${zip[@]}" >"$target/$name.tar.gz"
@@ -211,7 +223,7 @@ if [ -n "$symbols" ]; then
   ln -s glucoport "$folder/usr/share/doc/glucoport-dbgsym"
   filled "$folder/usr" "$from/dbgsym.control.in" >"$folder/DEBIAN/control"
   (cd "$folder" && find usr -type f -print0 | sort -z | xargs -0 md5sum) >"$folder/DEBIAN/md5sums"
-  # They are compressed already.
+  # The debug symbols are compressed already.
   pack "$folder" "$target/glucoport-dbgsym_${version}_$architecture.deb" none
   printf '%s\n' "$target/glucoport-dbgsym_${version}_$architecture.deb"
 fi

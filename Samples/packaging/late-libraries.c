@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of the libraries that only archives and meters need. Each loads its library when it is first called: with
-// these six, the loader would map seven files more at every start. Linked before the libraries, the functions take their
-// place. The libraries are still those of the system, with its updates.
+// The functions of the libraries that only archives and meters need. Each function loads its library when it
+// is first called. Otherwise the loader would map seven files more at every start for these six libraries.
+// These functions are linked before the libraries, so they are called in their place. The libraries are still
+// those of the system, with its updates.
 #include <bzlib.h>
 #include <dlfcn.h>
 #include <expat.h>
@@ -17,21 +18,22 @@ struct library {
   const char *file, *package;
 };
 
-// The function of this name. The package depends on the library, so it can be missing only if the program was copied from
-// there. No caller expects that, and none could continue.
+// Finds the function with this name. The package depends on the library, so it can be missing only if the
+// program was copied from the package. No caller expects that, and none could continue.
 static void *function(const struct library *library, const char *name) {
-  // It is never unloaded. A second call finds the same library.
+  // The library is never unloaded. A second call finds the same library.
   void *handle = dlopen(library->file, RTLD_NOW | RTLD_LOCAL);
   void *found = handle ? dlsym(handle, name) : NULL;
   if (found) return found;
   const char *reason = dlerror();
   dprintf(STDERR_FILENO, "glucoport: loading %s: %s; please install the package %s\n", library->file,
           reason ? reason : name, library->package);
-  // As for every service that is unavailable: see "Exit status" in glucoport(1).
+  // This is the exit status for every service that is unavailable: see "Exit status" in glucoport(1).
   _exit(69);
 }
 
-// Two threads may find a function at the same time: they find the same one.
+// Defines a function that calls the one of the library. Two threads may look it up at the same time: they
+// find the same one.
 #define LATE(library, type, name, parameters, arguments)                                        \
   type name parameters {                                                                        \
     static void *found;                                                                         \

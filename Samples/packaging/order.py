@@ -24,7 +24,7 @@ COMMANDS = [
     ["export", "--format", "ndjson"],
     ["list", "--limit", "5"],
 ]
-# Several batches, so that all threads of an import have work.
+# The number of rows is enough for several batches, so that all threads of an import have work.
 ROWS = 80_000
 START = datetime.datetime(2010, 1, 1)
 
@@ -42,17 +42,17 @@ def called(profile, program):
         if line.startswith("ob="):
             place = names["ob"].get(number)
         elif line.startswith("fn=") and place == str(program):
-            # Callgrind numbers the levels of a recursion.
+            # Callgrind appends a number for each level of a recursion, which is removed.
             yield re.sub(r"'\d+$", "", names["fn"][number])
 
 
 def main(program):
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        # Valgrind does not read all debug information of Swift.
+        # Valgrind cannot read all debug information of Swift, so it is removed.
         stripped = folder / "glucoport"
         subprocess.run(["strip", "--strip-debug", "-o", stripped, program], check=True)
-        # One in twenty repeats an earlier one, so that they are sorted.
+        # One row in twenty repeats an earlier row, so that the import must sort the rows.
         numbers = (n - 40 if n % 20 == 19 and n > 100 else n for n in range(ROWS))
         rows = (
             f"{(START + datetime.timedelta(minutes=5 * n)).isoformat()}+01:00,{90 + n % 97},mg/dL,S{n % 3},{n}" for n in numbers)

@@ -35,7 +35,8 @@ DEBIAN_LICENCES = {
     "zlib1g": "Zlib",
 }
 SWIFT_LICENCE = "Apache-2.0 WITH Swift-exception"
-# What a package has in its sources from elsewhere: module, name, licence, the file with its revision, its address.
+# The code of other projects that packages contain: module, name, licence, the file with the revision, and the
+# address.
 VENDORED = [
     ("CNIOBoringSSL", "boringssl", "Apache-2.0", "hash.txt", "https://boringssl.googlesource.com/boringssl"),
     ("CCryptoBoringSSL", "boringssl", "Apache-2.0", "hash.txt", "https://boringssl.googlesource.com/boringssl"),
@@ -87,7 +88,7 @@ def swift_packages(scratch, objects):
         if modules is not None and not used:
             continue
         state = pin["state"]["checkoutState"]
-        # A package is named by where it is, as in github.com/apple/swift-nio.
+        # The name of a package is its location, as in github.com/apple/swift-nio.
         path = pin["packageRef"]["location"].removeprefix("https://").removesuffix(".git")
         purl = f"pkg:swift/{path}@{state.get('version', state['revision'])}"
         component = {
@@ -167,7 +168,7 @@ def loaded_libraries(program):
     files = [os.path.realpath(paths[name]) for name in needed if name in paths]
     if "libstdc++.so.6" not in needed:
         files.append(os.path.realpath(output("clang", "-print-file-name=libstdc++.a").strip()))
-    # A program for tests loads Swift's runtime, which is listed beside them.
+    # A program for tests loads Swift's runtime, which is listed separately.
     packages = owners([file for file in files if "/lib/swift/" not in file])
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "late-libraries.c"), encoding="utf-8") as file:
         late = set(re.findall(r'^static const struct library .* = \{".*", "(.*)"\};$', file.read(), re.MULTILINE))
@@ -177,7 +178,7 @@ def loaded_libraries(program):
         version = output("dpkg-query", "-W", "-f=${Version} ${Architecture}\n", package).split()
         plain = package.split(":")[0]
         is_archive = plain.endswith("-dev")
-        # The archive of C++ has the version of the compiler in its package's name.
+        # The package of C++'s static library has the version of the compiler in its name.
         linked = "when it is first needed" if plain in late else "when the program starts"
         if is_archive:
             linked = "into the program"

@@ -16,10 +16,10 @@ import subprocess
 import sys
 import tempfile
 
-# Data by language lies in folders; these have what a formatter and a comparison need in every language.
+# The data of languages is in folders. Formatters and comparisons need these two folders in every language.
 SHARED_FOLDERS = {"curr", "coll"}
 LANGUAGES = {"root", "en", "en_US", "en_US_POSIX"}
-# The names of characters, for people who search for them.
+# This file contains the names of characters, with which people search for characters.
 UNUSED = {"unames.icu"}
 
 
@@ -65,7 +65,7 @@ def reduced(data):
 
 def data_symbol(archive):
     """The member of the archive that defines ICU's data, and its symbol, which has the version of ICU."""
-    # Some members are empty, of which nm complains.
+    # nm complains about members that are empty, so its errors are not shown.
     listed = subprocess.run(["nm", "-A", "--defined-only", archive], capture_output=True, text=True).stdout
     found = re.search(r":([^:\n]+):[0-9a-f]+ [A-Z] (icudt[0-9]+_dat)$", listed, re.MULTILINE)
     if not found:

@@ -20,7 +20,8 @@ import stat
 import sys
 
 
-# What 'glucoport fetch' understands: try again later, the service has changed, the login is rejected, the settings are wrong.
+# The exit statuses that 'glucoport fetch' understands: try again later, the service has changed, the login is
+# rejected, the settings are wrong.
 LATER, CHANGED, REJECTED, WRONG = 75, 76, 77, 78
 
 
@@ -60,14 +61,15 @@ def main():
         readings = client.get_glucose_readings(minutes=1440, max_count=288)
     except AccountError as error:
         if error.enum is AccountErrorEnum.MAX_ATTEMPTS:
-            # The answer of the service: 'glucoport fetch' then waits until the lock is over.
+            # This is the answer of the service. With it, 'glucoport fetch' waits until the account is
+            # unlocked.
             json.dump({"Code": "SSO_AuthenticateMaxAttemptsExceeded"}, sys.stdout)
             end(LATER, str(error))
         end(REJECTED, f"{error}; a wrong region looks the same")
     except ArgumentError as error:
         if error.enum is ArgumentErrorEnum.GLUCOSE_READING_INVALID:
             end(CHANGED, str(error))
-        # Also for a login that the service does not know.
+        # This error also comes for a login that the service does not know.
         end(REJECTED, f"{error}: check user name, password and region")
     json.dump([reading.json for reading in readings], sys.stdout)
 

@@ -22,7 +22,8 @@ import stat
 import sys
 
 
-# What 'glucoport fetch' understands: try again later, the service has changed, the login is rejected, the settings are wrong.
+# The exit statuses that 'glucoport fetch' understands: try again later, the service has changed, the login is
+# rejected, the settings are wrong.
 LATER, CHANGED, REJECTED, WRONG = 75, 76, 77, 78
 
 
@@ -75,7 +76,7 @@ def main():
             for person in client.get_patients():
                 print(person.first_name, person.patient_id, file=sys.stderr)
             end(WRONG, "add a line 'patient' with one of these ids")
-        # The answer as the service sent it. The package has no public name for it.
+        # These methods return the answer as the service sent it. The package has no public methods for it.
         if sys.argv[2:] == ["logbook"]:
             answer = client._get_logbook_json(chosen["patient"])
         else:
@@ -85,7 +86,8 @@ def main():
     except exceptions.AuthenticationError as error:
         answer = passing(error)
         if answer is not None:
-            # As the service answers: 'glucoport fetch' then waits until it is over.
+            # With the answer of the service, 'glucoport fetch' waits until the lock or the maintenance is
+            # over.
             json.dump(answer, sys.stdout)
             end(LATER, "the account is locked, or the service is in maintenance")
         end(REJECTED, str(error))
@@ -103,10 +105,10 @@ def main():
         status = error.response.status_code
         is_refused = 400 <= status < 500 and status not in (408, 429)
         if is_refused:
-            # Its answer may say more, such as which version of the app it wants.
+            # The answer may contain the cause, such as the version of the app that the service requires.
             sys.stdout.write(error.response.text)
         end(REJECTED if status == 401 else CHANGED if is_refused else LATER, f"it answers with status {status}")
-    # A fresh login is part of it.
+    # The answer contains a fresh login token, which must not be printed.
     answer.pop("ticket", None)
     json.dump(answer, sys.stdout)
 
