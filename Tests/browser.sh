@@ -6,7 +6,7 @@
 # be truncated. Then damages a page in many ways, and each damage must be found. Needs root if packages are
 # missing.
 #   Tests/browser.sh [PROGRAM [FOLDER]]
-# The default program is that of the checks. With FOLDER, such as Samples/report, writes the screenshots
+# By default, uses the program that the checks have built. With FOLDER, such as Samples/report, writes the screenshots
 # there.
 set -euo pipefail
 cd "$(dirname "$0")/.."

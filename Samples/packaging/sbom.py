@@ -134,7 +134,7 @@ def vendored(folder, purl, row):
     }
     if revision_file:
         with open(f"{folder}/Sources/{module}/{revision_file}", encoding="utf-8") as file:
-            # A revision in a sentence, or a version alone.
+            # The file contains a revision in a sentence, or only a version.
             text = file.read().strip()
             revision = re.search(r"\b[0-9a-f]{40}\b", text)
             component["version"] = revision.group(0) if revision else text.splitlines()[0]

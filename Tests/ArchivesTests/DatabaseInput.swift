@@ -12,7 +12,7 @@ enum DatabaseInput {
   ///
   /// - Parameters:
   ///   - size: the stated size of the file; nil for the real one.
-  ///   - pieces: receives the size of each piece.
+  ///   - pieces: is called with the size of each piece of the text.
   static func text(
     _ bytes: [UInt8], _ tables: [InputDatabase.Table], first: String = "{}", size: Int64? = nil,
     isInterrupted: @escaping () -> Bool = { false }, pieces: (Int) throws -> Void = { _ in }

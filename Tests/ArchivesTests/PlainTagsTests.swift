@@ -42,7 +42,7 @@ import Testing
 
   // MARK: Plain tags
 
-  /// The values of a tag's attributes a and b; nil if the tag is not plain.
+  /// The values of a tag's attributes a and b; nil if only expat can read the tag.
   private func values(_ tag: String) -> [String]? {
     var names = AttributeNames(["a", "b"])
     return Array(tag.utf8).withUnsafeBufferPointer { bytes in

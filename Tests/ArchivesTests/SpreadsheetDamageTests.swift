@@ -60,7 +60,8 @@ import Testing
   }
 
   @Test func moreSharedStringsThanTheMemoryLimitAllowsAreRefused() {
-    // Digits between the letters, since a file that unpacks to hundreds of times its size is refused before.
+    // The text contains random digits, because a file that unpacks to hundreds of times its size is refused
+    // earlier.
     var generator = SeededGenerator(seed: 1)
     let text = (0..<2048).map { _ in Self.filler(60) + "\(Int.random(in: 1000...9999, using: &generator))" }
       .joined()
@@ -195,7 +196,7 @@ import Testing
     }
   }
 
-  /// The text with parts changed, lost, doubled or moved.
+  /// The text in which a part is changed, lost, doubled or moved.
   private static func damaged(_ text: String, using generator: inout SeededGenerator) -> String {
     var bytes = Array(text.utf8)
     guard !bytes.isEmpty else { return "<" }
@@ -208,7 +209,7 @@ import Testing
     case 3: bytes.insert(contentsOf: bytes[from..<to], at: from)
     case 4: bytes.removeSubrange(from...)
     default:
-      // A complete element, so that the rest stays well-formed.
+      // A complete element is inserted, so that the XML stays well-formed.
       let words = [
         "<c/>", "<row/>", "<v>9</v>", "<t>_x0041_</t>", "<is/>", "<table:table-cell/>", "<text:s/>",
       ]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C program that import.sh compares with. It reads the generic CSV of generate.py with its own parser and without
-// checks. The table has the columns, keys, checks and page size of a store. Each statement inserts a hundred rows.
+// The C program with which import.sh compares glucoport's import. It reads the generic CSV of generate.py
+// with its own parser, and does not check the input. Its table has the columns, keys, checks and page size of
+// a store. Each statement inserts a hundred rows.
 //   c-peer INPUT STORE
 #include <fcntl.h>
 #include <sqlite3.h>

@@ -182,7 +182,7 @@ import Testing
     #expect(try approach(far, seconds: 1) == .noMeter)
     let old = try BluetoothPeer(Self.options([Self.meter()], #""profiles":false"#))
     #expect(try approach(old) == .unsupported)
-    // Without a pairing, nothing would ever be connected.
+    // Without a pairing no meter would ever be connected, so there is no wait.
     let unpaired = try BluetoothPeer(Self.options([Self.meter(paired: false)]))
     #expect(try approach(unpaired) == .unsupported)
     #expect(!unpaired.end().contains { $0.hasPrefix("profile") })

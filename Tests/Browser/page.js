@@ -10,7 +10,7 @@
   const all = (selector, root = document) => [...root.querySelectorAll(selector)]
   const words = element => element.textContent.trim().replace(/\s+/g, " ").slice(0, 60)
 
-  // Language, title, landmarks.
+  // The page must state its language, a title, and exactly one main part. It must contain nothing active.
   if (!/^[a-z]{2}(-[A-Za-z]+)?$/.test(document.documentElement.lang)) report("language", document.documentElement, "")
   if (!document.title.trim()) report("title", document.head, "")
   if (all("main").length !== 1) report("main", document.body, `${all("main").length}`)

@@ -62,7 +62,7 @@ def sensor(eaten):
         night = 14 * math.cos((at.hour * 60 + at.minute - 330) * math.pi / 720)
         value = 102 + night + drift + sum(
             rise((at - meal).total_seconds() / 60, height, 50) for meal, _, _, height in eaten)
-        # Two afternoons with sport, and one night with low glucose.
+        # The glucose falls on two afternoons with sport, and during one night.
         if at.day in (5, 12):
             value -= rise((at - at.replace(hour=17, minute=0)).total_seconds() / 60, 62, 60)
         if at.day == 7:

@@ -39,7 +39,7 @@ from failing_disk import OPERATIONS, FailingDisk, enter_mounts
 
 STATUSES = {0, 1, 3, 4, 64, 65, 66, 69, 73, 74, 75, 76, 77, 78}
 MOST_SECONDS = 20
-# A client waits half a minute for a silent server, and then tries again.
+# A client waits half a minute for a silent server and then tries again, so these commands may take longer.
 MOST_UPLOAD_SECONDS = 120
 MOST_BYTES = 2 << 30
 LARGEST_SAMPLE = 256 * 1024

@@ -30,7 +30,7 @@ from damage import Found, Machine, limit_memory
 MOST_CONNECTIONS = 10_000
 MOST_PATIENCE = 10
 MOST_RESIDENT = 400 << 20
-# The limits of the manual: 256 connections, and some 800 files with databases.
+# The manual states limits of 256 connections, and of about 800 files including those of databases.
 MOST_FILES = 400
 
 

@@ -21,7 +21,7 @@ import Testing
       try set(0o600, store)
       try change(folder)
       var facts = FolderFacts.of(store.path, user: UInt32(geteuid()))
-      // The test machine can have any file system.
+      // The test machine can have any file system, so its file system is replaced by a good one.
       facts.fileSystem = Well.folders.fileSystem
       found = facts.findings.filter { $0.state != .ok } + facts.leftovers.filter { $0.state != .ok }
     }

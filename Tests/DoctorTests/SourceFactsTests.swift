@@ -6,7 +6,7 @@ import Testing
 
 @testable import Doctor
 
-/// Tests the checks of sources.
+/// Tests what a checkup reports about sources.
 @Suite struct SourceFactsTests {
   private static func setting(_ change: (inout SourceSetting) -> Void) -> SourceSetting {
     var setting = SourceSetting(name: "phone", access: SourceAccess(type: "http", intervalSeconds: 300))

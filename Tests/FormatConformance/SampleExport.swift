@@ -37,7 +37,7 @@ struct SampleExport {
 
   var isJSON: Bool { path.hasSuffix("json") }
 
-  /// Whether its rows have no header.
+  /// Whether the sample's rows have no header.
   var isWithoutHeader: Bool { isJSON || path.hasSuffix("xml") }
 
   /// The result of a reader for an input: the items as text, without parts that depend on its encoding.

@@ -60,7 +60,7 @@ struct FuzzedImport {
 
   private func read(_ inputs: ExportInputs) throws {
     for place in 0..<inputs.count {
-      // A fault of one member does not affect the next.
+      // A fault of one member of an archive does not affect the next member.
       do {
         switch try inputs.open(place, options: options) {
         case .export(let reader): try read(reader)

@@ -12,7 +12,7 @@ enum FuzzInput {
   /// The maximum number of members, which is more than an office program writes.
   private static let maxMembers = 32
 
-  /// The file to import.
+  /// Makes the file to import from the bytes of libFuzzer.
   static func file(_ bytes: UnsafeBufferPointer<UInt8>) throws -> [UInt8] {
     guard bytes.starts(with: mark) else { return Array(bytes) }
     var entries: [ZipWriter.Entry] = []

@@ -6,7 +6,7 @@ import Testing
 
 /// Tests tokens, and the ids by which the log names logins.
 @Suite struct LoginTokenTests {
-  /// Returns the same words repeatedly.
+  /// A generator that returns the same words repeatedly.
   private struct Words: RandomNumberGenerator {
     var words: [UInt64]
     var index = 0

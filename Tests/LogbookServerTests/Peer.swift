@@ -18,7 +18,7 @@ struct Reply: Sendable {
     do { return try ErrorBody(body) } catch { return nil }
   }
 
-  /// Parses an answer; nil if it is empty.
+  /// Parses an answer; nil if it has no complete head.
   init?(_ bytes: [UInt8]) {
     guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
     let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
@@ -54,7 +54,7 @@ struct Peer: Sendable {
   /// The logbook that the tests' login can access, with the permissions of the login.
   var logbook: any LogbookService { storage.logbook(for: login) }
 
-  /// Runs a server while the body runs.
+  /// Runs a server, and passes it to `body`.
   static func with(
     quota: LogbookQuota = LogbookQuota(), _ adjust: (inout ServerSettings) -> Void = { _ in },
     _ body: @Sendable (Peer) async throws -> Void

@@ -11,7 +11,7 @@ package struct DriverTrial: CustomTestStringConvertible, Sendable {
   /// The result of a session.
   package struct Outcome {
     package let result: Result<MeterContents, any Error>
-    /// The host, which counted the exchanges.
+    /// The simulated host, which counted the exchanges.
     package let host: SimulatedHost
   }
 
@@ -143,8 +143,8 @@ extension DriverTrial {
     memory((0..<family.capacity).map { (.smbg, .milligrams(Double(70 + $0 % 300)), []) })
   }
 
-  /// The fault in a session; nil if it ended with an acceptable failure, or returned everything that the
-  /// meter holds.
+  /// What is wrong with a session; nil if it ended with an acceptable failure, or returned everything that
+  /// the meter holds.
   ///
   /// - Parameter mayBeWrong: whether a wrong value cannot be detected.
   package func complaint(_ outcome: Outcome, of memory: SimulatedMemory, mayBeWrong: Bool = false) -> String?

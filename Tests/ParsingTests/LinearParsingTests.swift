@@ -68,7 +68,7 @@ import Testing
     #expect(
       Double(inputs[1].count) <= 1.05 * Double(factor * inputs[0].count),
       "\(content) is no input \(factor) times as long")
-    // A time shorter than the clock's steps proves nothing.
+    // A time shorter than the clock's steps proves nothing, so shorter times count as this one.
     let least = 0.001 * pow(maxRatio, Double(1 - doublings))
     var best = [Double.infinity, Double.infinity]
     for _ in 1...maxRounds {

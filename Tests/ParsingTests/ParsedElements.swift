@@ -19,8 +19,8 @@ extension ParsedContent {
       "ends of tags in a comment before the root", 200_000, repeated(">", between: "<!--", "--><Root/>")),
     elements("ends of tags in a comment that does not end", 200_000, repeated(">", between: "<Root><!--")),
     elements("ends of tags in a value", 200_000, repeated(">", between: "<Root><Row a='", "'/></Root>")),
-    // This tag fits into one piece of 256 KiB. A longer one is left to expat, like the value above, which
-    // takes longer for each byte.
+    // This tag fits into one piece of 256 KiB. A longer tag is left to expat, like the value in single quotes
+    // above, which takes longer for each byte.
     elements(
       "ends of tags in a plain value", 120_000, repeated(">", between: "<Root><Row a=\"", "\"/></Root>")),
     elements("ends of tags in a text", 200_000, repeated(" >", between: "<Root>", "</Root>")),

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Remotes
 
-/// The active doses on a site after glucoport wrote there, and entries of other uploaders.
+/// Tests the active doses on a site after glucoport wrote there, and entries of other uploaders.
 @Suite(.timeLimit(.minutes(10)))
 struct NightscoutActingTests {
   private static let clock: Int64 = 1_800_000_000_000
@@ -193,8 +193,6 @@ extension LoopbackNightscout {
   }
 
   /// All changes since the cursor as one page, with the last cursor; nil if there are no changes.
-  ///
-  /// - Parameter mayRepair: false for a run that only fetches.
   ///
   /// - Parameter mayRepair: false for a run that only fetches.
   func pull(_ cursor: String?, node: Int = 2, mayRepair: Bool = true) async throws -> ChangePage? {

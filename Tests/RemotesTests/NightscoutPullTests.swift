@@ -9,7 +9,7 @@ import Testing
 
 @testable import Remotes
 
-/// Difficult cases of a pull from a Nightscout site.
+/// Tests difficult cases of a pull from a Nightscout site.
 @Suite(.timeLimit(.minutes(10)))
 struct NightscoutPullTests {
   private static let now = NightscoutScript.clock * 1000

@@ -22,7 +22,7 @@ struct RecordedExchange: Codable, Sendable {
   let answerHeaders: [String: String]
   let answer: String
 
-  /// The headers of answers that the protocol names.
+  /// The headers of answers that the protocol defines, or that describe the content.
   private static let answerNames = [
     WireProtocol.heldHeader, WireProtocol.sizeHeader, WireProtocol.errorHeader, "Content-Range",
     "Content-Type",
@@ -62,7 +62,7 @@ final class SessionRecording: Sendable {
   }
 }
 
-/// Records the exchanges of another transport.
+/// A transport that records the exchanges of another transport.
 struct RecordingTransport: HTTPTransport {
   let login: String
   let base: any HTTPTransport

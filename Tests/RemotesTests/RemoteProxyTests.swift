@@ -131,7 +131,7 @@ import Testing
       ("0.0.0.0/0", "fd00::1", false), ("::/0", "10.0.0.1", false), ("::/0", "fd00::1", true),
       ("fd00::1/128", "fd00::1", true), ("fd00::1/128", "fd00::2", false), ("fd00::/129", "fd00::1", false),
       ("[fd00::1", "fd00::1", false), ("a.org:443:443", "a.org", false), (":443", "a.org", false),
-      // Networks of IPv6 with and without brackets and ports.
+      // The exceptions are networks of IPv6, with and without brackets and ports.
       ("[fd00::]/8", "fd12::1", true), ("[fd00::]/8", "fe00::1", false), ("[fd00::]/8:443", "fd12::1", true),
       ("[fd00::]/8:80", "fd12::1", false), ("[fd00::]/8:", "fd12::1", false), ("[fd00::]8", "fd00::8", false),
       ("[fd00::]/", "fd00::", false), ("[fd00::]/443", "fd00::", false), ("[fd00::1]x", "fd00::1", false),

@@ -10,7 +10,7 @@ enum ServedLogbook {
   static let writeToken = "gp_conformance-writer"
   static let readToken = "gp_conformance-reader"
 
-  /// Runs a server while the body runs.
+  /// Runs a server, and passes its URL to `body`.
   static func with(_ body: @Sendable (_ url: String) async throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "glucoport-served-\(UUID().uuidString)")

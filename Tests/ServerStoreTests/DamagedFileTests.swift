@@ -109,7 +109,7 @@ import Testing
     "fields":{"text":"a"},"deleted":false,"edited_at":null}
     """
 
-  /// Numbers after it would overflow. This would end the server's process, also for other logbooks.
+  /// The numbers after this one would overflow. This would end the server's process, also for other logbooks.
   @Test(arguments: [Int64.max, Int64.max - 1, Int64(1) << 62])
   func anImpossiblyLargeStoredNumberIsReportedAsDamage(_ seq: Int64)
     async throws

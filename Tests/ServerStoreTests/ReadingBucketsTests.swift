@@ -54,7 +54,7 @@ import Testing
   @Test func theReadingsOfDigestBucketsAreComplete() throws {
     let (first, second) = (Sample.history(300), Sample.history(5, device: Sample.meter))
     try store(first, after: 0)
-    // The sequence numbers between them belong to changes of records.
+    // The sequence numbers between the two batches belong to changes of records.
     try store(second, after: 5000)
     var buckets = ReadingBuckets()
     try file.readNow { try buckets.extend($0) }

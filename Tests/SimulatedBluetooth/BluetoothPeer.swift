@@ -5,7 +5,7 @@ import Glibc
 
 /// A D-Bus with a simulated bluetoothd, which is the program `Tests/bluetooth-peer.py`.
 package final class BluetoothPeer {
-  /// The address of the bus.
+  /// The address of the D-Bus.
   package let address: String
 
   private let folder: URL
@@ -138,7 +138,7 @@ private final class Child {
     kill(process, SIGKILL)
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
-    // Another child of this process may have the pipe, too, so that its end is not seen.
+    // Another child of this process may also hold the pipe open, so a blocking read would never see its end.
     _ = fcntl(output, F_SETFL, O_NONBLOCK)
   }
 }

@@ -28,7 +28,7 @@ package final class DeviceServer: @unchecked Sendable {
   package var events: [String] { lock.withLock { happened } }
   /// The kernel's current drivers by interface.
   package var boundDrivers: [UInt8: String] { lock.withLock { bound } }
-  /// Packets in both directions.
+  /// The number of packets in both directions.
   package var steps: Int { lock.withLock { device.session.steps } }
 
   package func stop() { socket?.stop() }
@@ -74,8 +74,9 @@ private struct Session {
 
   init(memory: ProgramMemory) { self.memory = memory }
 
-  /// Stores the answer. Returns whether a program that repeatedly asks should wait first. A program that has
-  /// just received something asks once more before it continues, and does not wait.
+  /// Stores the result of a call. Returns whether the program must wait before it gets the result, because it
+  /// has asked twice in vain. After it has received something, a program asks once more before it continues,
+  /// which must be fast.
   mutating func prepare(_ result: Int32, isReap: Bool) -> Bool {
     self.result = result
     let asksAgain = isReap && result == -EAGAIN && !pending.isEmpty
@@ -87,7 +88,7 @@ private struct Session {
 }
 
 extension DeviceServer {
-  /// Answers one call. A negative result is the number of an error.
+  /// Answers one ioctl call. A negative result is the negated number of an error.
   private func answer(_ call: ProgramMemory.Call, _ session: inout Session) -> Int32 {
     switch call.request & 0xFFFF_FFFF {
     case 0x8004_551A:

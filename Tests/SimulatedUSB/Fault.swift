@@ -20,7 +20,8 @@ package struct Fault: Hashable, Sendable, CustomStringConvertible {
   }
 
   package var kind: Kind
-  /// The index from 0 among the packets from the meter; for an unplugging and a reset among all packets.
+  /// The index of the packet from 0, counted among the packets from the meter. For `unplug` and `reset`, all
+  /// packets are counted.
   package var packet: Int
 
   package init(_ kind: Kind, at packet: Int) {
@@ -76,7 +77,7 @@ package struct FaultySession {
 
   package mutating func countStep() { steps += 1 }
 
-  /// Called before a packet is taken from the meter.
+  /// What happens to the next packet. This is called before the packet is taken from the meter.
   mutating func coming() -> Coming {
     guard let fault, fault.packet <= received else { return .whole }
     switch fault.kind {
@@ -90,7 +91,7 @@ package struct FaultySession {
     }
   }
 
-  /// The packet as it arrives.
+  /// Counts a packet of the meter, and returns it as it arrives.
   mutating func arrive(_ packet: [UInt8], _ coming: Coming) -> [UInt8] {
     received += 1
     steps += 1

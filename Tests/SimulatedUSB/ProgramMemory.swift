@@ -3,8 +3,8 @@
 import Foundation
 import Glibc
 
-/// The other end of umockdev's socket: the calls of a program, and its memory, which the library reads and
-/// writes for the server. Messages are three native words.
+/// The server's end of a connection to umockdev's library. It receives the calls of a program, and accesses
+/// the program's memory through the library. A message has three native words.
 struct ProgramMemory {
   struct Call {
     let request: UInt64
@@ -15,7 +15,7 @@ struct ProgramMemory {
 
   init(_ connection: Int32) { self.connection = connection }
 
-  /// The next ioctl; nil when the program closed the node. The server does not handle other calls.
+  /// The next ioctl; nil when the program closed the device file. The server does not handle other calls.
   func nextCall() -> Call? {
     while true {
       let bytes = receive(24)
@@ -46,7 +46,7 @@ struct ProgramMemory {
     send([6, address, UInt64(bytes.count)], bytes)
   }
 
-  /// Ends a call. A negative result is the number of an error.
+  /// Ends a call. A negative result is the negated number of an error.
   func end(_ result: Int32) {
     send([3, UInt64(bitPattern: result < 0 ? -1 : Int64(result)), UInt64(result < 0 ? -result : 0)])
   }

@@ -4,13 +4,13 @@ import Foundation
 import Glibc
 package import SimulatedMeters
 
-/// A USB bus of simulated devices for one program under test: files in the form of the kernel's, and a server
-/// at each device's node that answers the kernel's calls.
+/// A USB bus of simulated devices for one program under test. It has files in the form of the kernel's, and
+/// for each device file a server that answers calls like the kernel.
 ///
 /// The program must be started with `environment`, so that umockdev's library sends its calls to this bus.
 /// Only that program sees the simulated bus, not this process.
 package final class SimulatedBus {
-  /// The folder. It is short, because a socket's path in it must fit 108 bytes.
+  /// The folder of the simulated files. It is short, because a socket's path in it must fit 108 bytes.
   package let root: String
 
   private var servers: [DeviceServer] = []

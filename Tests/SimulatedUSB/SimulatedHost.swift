@@ -4,7 +4,7 @@ package import Logbook
 package import SimulatedMeters
 import USBTransport
 
-/// The program's own links to a simulated device, in this process and without waiting.
+/// Uses the program's own links with a simulated device, in this process and without waiting.
 package final class SimulatedHost: Transport {
   /// The number of exchanges.
   package private(set) var exchanges = 0
@@ -13,8 +13,8 @@ package final class SimulatedHost: Transport {
   private let transport: any OpenTransport
   private let counts: () -> FaultySession
 
-  /// - Parameter maxExchanges: the limit of exchanges. A driver that exceeds it fails. One that still
-  ///   continues ends the test run, which would otherwise never end.
+  /// - Parameter maxExchanges: the limit of exchanges, after which they fail. A driver that continues
+  ///   nevertheless ends the test run by a trap, since it might never end.
   package init(
     _ meter: any SimulatedMeter, _ link: MeterLink, fault: Fault? = nil, maxExchanges: Int = 100_000
   ) throws {

@@ -147,7 +147,8 @@ extension USBIPConnection {
     return bytes
   }
 
-  /// Sends the head with its words, and the data. A closed connection is noticed by the next read.
+  /// Sends a message: a head with these words, padded to 48 bytes, and the data. If the connection is closed,
+  /// the next read notices it.
   private func send(_ words: [UInt32], _ data: [UInt8] = []) {
     let head = words.flatMap { word in withUnsafeBytes(of: word.bigEndian, Array.init) }
     var rest = (head + [UInt8](repeating: 0, count: 48 - head.count) + data)[...]

@@ -23,7 +23,7 @@ package enum DatabaseWriter {
     return Array(UnsafeBufferPointer(start: bytes, count: Int(size)))
   }
 
-  /// The bytes of a database with a changed definition of a table, as only an attacker writes it.
+  /// The bytes of a database with a changed definition of a table, as only an attacker would write it.
   package static func database(_ sql: String, defining table: String, as definition: String) throws -> [UInt8]
   {
     try database(

@@ -5,10 +5,10 @@ import Logbook
 
 /// Compresses inputs of tests.
 package enum Deflate {
-  /// The bytes in the form of an archive's member.
+  /// The bytes compressed as in a ZIP archive, without a header.
   package static func raw(_ bytes: [UInt8]) throws -> [UInt8] { try packed(bytes, windowBits: -15) }
 
-  /// The bytes as one gzip member.
+  /// The bytes compressed as one gzip member.
   package static func gzip(_ bytes: [UInt8]) throws -> [UInt8] { try packed(bytes, windowBits: 15 + 16) }
 
   private static func packed(_ bytes: [UInt8], windowBits: Int32) throws -> [UInt8] {

@@ -200,7 +200,7 @@ package struct SpreadsheetWriter {
     return date(DeviceTime(seconds: Int64(seconds.rounded())).text, shown: "~")
   }
 
-  /// A date of ODS with the text that the program shows.
+  /// A date cell of ODS with the text that a spreadsheet program shows for it.
   package static func date(_ value: String, shown: String) -> Cell {
     .xml(
       #"<table:table-cell office:value-type="date" office:date-value="\#(value)"><text:p>\#(shown)</text:p></table:table-cell>"#

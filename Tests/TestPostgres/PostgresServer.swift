@@ -90,7 +90,8 @@ package final class PostgresServer: Sendable {
       guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else {
         return false
       }
-      // The parent is the second word after the name, which is in parentheses and may have any signs.
+      // In /proc/PID/stat, the parent is the second word after the name. The name is in parentheses, and may
+      // contain blanks.
       return text.split(separator: ")").last?.split(separator: " ").dropFirst().first == "\(parent)"
     }
   }

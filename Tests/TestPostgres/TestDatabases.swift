@@ -23,8 +23,8 @@ package final class TestDatabases: Sendable {
   package let server: PostgresServer
   private let number = Mutex(0)
   private let gate = Gate(maxTests)
-  /// The option of SQL for copying a database. By default, PostgreSQL 15 and later also write each page to
-  /// their log, which takes twice the time.
+  /// The SQL option for copying a database. By default, PostgreSQL 15 and later also write each page to their
+  /// log, which takes twice the time.
   private let strategy: String
 
   /// Prepares a database as the owner, with few partitions: copying their files takes most of a test's time.

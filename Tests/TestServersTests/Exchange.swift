@@ -26,7 +26,7 @@ struct Exchange: Sendable {
   let body: [UInt8]
   /// Whether the request is sent at the same time as the next one.
   let isTogether: Bool
-  /// A subject that is removed before the request.
+  /// A subject that is removed from the site before the request.
   let removed: String?
   /// The status of the answer; 0 if there is no answer.
   let status: Int

@@ -17,11 +17,11 @@ enum LanguageRules {
     ("no calendar has", "invalid"), ("bereft", "orphaned"),
     ("sort of", "kind of"),
     ("nobody knows", "unknown"), ("this is no", "not a"),
-    // The plural is a name in JSON.
+    // The plural "withdrawn readings" is allowed, since it is a name in JSON.
     ("withdrawn reading", "hidden reading"), ("list withdrawn", "list --hidden"),
   ]
 
-  /// The old words in the texts of a file for users.
+  /// The words of `oldWords` that a file's texts for users contain.
   static func oldWords(_ file: SourceFile) -> [String] {
     let texts = file.isSwift ? literals(of: file) : file.numbered.map { (line: $0.number, text: $0.line) }
     // A word in a schema cannot be changed, since files of released versions contain it.

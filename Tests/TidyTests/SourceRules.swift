@@ -75,7 +75,7 @@ enum SourceRules {
   }
 
   static func lengths(_ file: SourceFile) -> [String] {
-    // An empty line follows the last line end.
+    // If the text ends with a line end, the last element of `lines` is empty and is not a line.
     let count = file.lines.count - (file.lines.last == "" ? 1 : 0)
     let long = count > maxFileLines ? ["\(file.path): \(count) lines"] : []
     return long
@@ -246,7 +246,7 @@ enum SourceRules {
   }
 
   static func licence(_ file: SourceFile) -> [String] {
-    // The tools version must be first in the manifest.
+    // In Package.swift, the tools version must be the first line, so the licence is the second one.
     let line = file.path == "Package.swift" ? 1 : 0
     let isThere =
       file.lines.indices.contains(line) && file.lines[line] == "// SPDX-License-Identifier: Apache-2.0"

@@ -2,7 +2,7 @@
 
 import Testing
 
-/// Tests that each rule finds what breaks it.
+/// Tests that each rule reports code that breaks it, and accepts other code.
 @Suite struct SourceRulesTests {
   @Test(arguments: [
     ("Sources/Logbook/A.swift", "import Formats"),

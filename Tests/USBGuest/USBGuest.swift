@@ -63,7 +63,7 @@ private func say(_ line: String) {
 struct GuestTrial {
   let program: String
 
-  /// Plugs a meter in, reads it twice, and checks that the kernel's drivers have their interfaces again.
+  /// Plugs a meter in, reads it twice, and checks that the kernel's drivers use their interfaces again.
   func read(_ family: SimulatedFamily) throws {
     let memory = GuestMeter.memory(family)
     guard let make = GuestMeter.device(family, memory) else {

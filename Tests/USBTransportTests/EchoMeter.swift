@@ -61,12 +61,12 @@ final class EchoMeter: SimulatedMeter {
   }
 }
 
-/// A line without answers.
+/// A serial line that never answers.
 final class SilentLine: SimulatedLine {
   func take(_ bytes: [UInt8], line: LineSettings) -> [UInt8] { [] }
 }
 
-/// A line that echoes what it receives if the speed is right.
+/// A serial line that echoes what it receives if the speed is right.
 final class EchoLine: SimulatedLine {
   func take(_ bytes: [UInt8], line: LineSettings) -> [UInt8] { line.baud == 19200 ? bytes : [0xFF] }
 }

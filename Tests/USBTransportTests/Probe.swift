@@ -6,7 +6,7 @@ import SimulatedUSB
 
 /// A run of the program `usb-probe` on a simulated USB bus.
 struct Probe {
-  /// Far above the time of any run, so that a run that hangs fails only its test.
+  /// This limit is far above the time of any run, so that a run that hangs fails only its test.
   private static let limitSeconds = 60.0
 
   let process = Process()
@@ -35,7 +35,7 @@ struct Probe {
     try process.run()
   }
 
-  /// Waits for the first output.
+  /// Waits for the first output, and returns it.
   func firstOutput() -> String { String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) }
 
   /// Waits for the end, and returns the lines written since.

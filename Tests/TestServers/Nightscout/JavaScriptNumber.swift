@@ -38,7 +38,7 @@ enum JavaScriptNumber {
     return digits.isEmpty ? nil : Double(sign + digits)
   }
 
-  /// `Math.round`.
+  /// Rounds like `Math.round`.
   static func rounded(_ number: Double) -> Double { (number + 0.5).rounded(.down) }
 
   /// Whether JavaScript treats the value as true in a condition.

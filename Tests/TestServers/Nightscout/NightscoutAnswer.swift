@@ -2,7 +2,7 @@
 
 /// The site's answer to a call. Code throws it to end the call early.
 struct NightscoutAnswer: Error {
-  /// The content for the client.
+  /// The content of the answer's body.
   enum Content {
     case none
     case json(DocumentValue)

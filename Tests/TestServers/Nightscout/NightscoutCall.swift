@@ -39,7 +39,7 @@ struct NightscoutCall {
   var path: String { String(address.prefix { $0 != "?" }) }
 }
 
-/// A site's answer without a connection: a status, header lines and a body.
+/// A site's answer to a request without a connection: a status, header lines and a body.
 package struct NightscoutReply: Sendable {
   package let status: Int
   package let headers: [String]

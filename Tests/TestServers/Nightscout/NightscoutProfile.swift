@@ -4,9 +4,9 @@
 struct NightscoutProfile {
   /// Hours of insulin action.
   var insulinHours = 3.0
-  /// mg/dL per unit.
+  /// By how many mg/dL one unit of insulin lowers the glucose.
   var sensitivity = 0.0
-  /// Grams per unit.
+  /// The grams of carbs for which one unit of insulin is needed.
   var carbRatio = 0.0
   /// Absorbed grams per hour.
   var carbsPerHour = 0.0

@@ -35,7 +35,7 @@ struct NightscoutQuery {
     return spaced.removingPercentEncoding ?? String(spaced)
   }
 
-  /// The parts of `find[date][$gte]`.
+  /// Splits a name such as `find[date][$gte]` into its parts.
   private static func path(_ name: String) -> [String] {
     guard let open = name.firstIndex(of: "["), open > name.startIndex else { return [name] }
     let inner = name[open...].split(separator: "[").compactMap { part in

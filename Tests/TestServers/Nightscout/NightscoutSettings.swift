@@ -65,7 +65,8 @@ package struct NightscoutCounts: Sendable, Equatable {
   package var calls: [String: Int] = [:]
 }
 
-/// The clock of a site. It is stopped at `frozen`, or it is ahead of the machine's clock; in milliseconds.
+/// The clock of a site, in milliseconds. It is stopped at `frozen`, or ahead of the machine's clock by
+/// `ahead`.
 struct NightscoutClock {
   var frozen: Int64?
   var ahead: Int64 = 0

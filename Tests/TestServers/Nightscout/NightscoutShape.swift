@@ -109,7 +109,7 @@ enum NightscoutShape {
     }
   }
 
-  /// A text without a zone is in UTC.
+  /// The time with the offset 0 if the text has no zone, since such a text is in UTC.
   private static func zoned(_ time: NightscoutTime.Parsed) -> NightscoutTime.Parsed {
     NightscoutTime.Parsed(milliseconds: time.milliseconds, offset: time.offset ?? 0)
   }

@@ -19,7 +19,7 @@ package final class NightscoutStandIn: Sendable {
     server = try ScriptedServer { site.answer($0) }
   }
 
-  /// A site without a connection.
+  /// A site that only `reply` reaches, without a connection.
   package init(_ settings: NightscoutSettings = NightscoutSettings(), withoutWireAt frozenAt: Int64) {
     site = NightscoutSite(settings, frozenAt: frozenAt)
     server = nil

@@ -16,7 +16,7 @@ package enum StoredGzip {
     return packed + littleEndian(checksum(bytes)) + littleEndian(UInt32(truncatingIfNeeded: bytes.count))
   }
 
-  /// The CRC-32 of gzip.
+  /// The CRC-32 of the bytes, which a gzip file contains.
   package static func checksum(_ bytes: [UInt8]) -> UInt32 {
     ~bytes.reduce(0xFFFF_FFFF) { checksum, byte in
       (0..<8).reduce(checksum ^ UInt32(byte)) { rest, _ in rest >> 1 ^ (rest & 1 == 1 ? 0xEDB8_8320 : 0) }
