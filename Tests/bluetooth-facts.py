@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Watches a bus, and prints each kind of action of bluetoothd once, as a line: answers, errors, properties with
+"""Watches a D-Bus, and prints each kind of action of bluetoothd once, as a line: answers, errors, properties with
 their types, and what signals change. These lines, the facts, have no addresses, names or values of a machine.
 
   bluetooth-facts.py        the bus of DBUS_SYSTEM_BUS_ADDRESS, else the system's; "ready" is the first line

@@ -195,7 +195,7 @@ class Meter:
         self.timer = None
 
     def leave(self):
-        """Ends all connections so that both sides only notice that no more data comes."""
+        """Ends all connections as if the meter were out of reach: both sides only notice that no more data comes."""
         for connection in list(self.radio.le_connections.values()):
             other = self.air.find_le_controller(connection.peer_address)
             for radio, key in ((other, connection.self_address), (self.radio, connection.peer_address)):
@@ -218,7 +218,7 @@ class Meter:
         self.transfer = asyncio.get_running_loop().create_task(self.answer(connection, value))
 
     def meant(self, value):
-        """The records for an operator and its operand; None if the meter does not support them."""
+        """The records that an operator and its operand select; None if the meter does not support them."""
         if value[1:] == b"\x01":
             return self.records
         if value[1:3] == b"\x03\x01" and len(value) == 5:

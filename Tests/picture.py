@@ -17,13 +17,13 @@ TOLERANCE = 1
 
 
 def paeth(left, above, corner):
-    """The neighbour that is nearest to left + above - corner."""
+    """The Paeth predictor of PNG: the neighbour whose value is nearest to left + above - corner."""
     guess = left + above - corner
     return min((left, above, corner), key=lambda value: abs(guess - value))
 
 
 def unfiltered(kind, line, before, step):
-    """The bytes of a line from their differences to neighbours."""
+    """The bytes of a line of a PNG, computed from the stored differences to neighbours."""
     if kind == 0:
         return line
     if kind == 2:
@@ -38,7 +38,7 @@ def unfiltered(kind, line, before, step):
 
 
 def colours(path):
-    """The size of a picture, and its lines."""
+    """Reads a PNG. Returns its size and its lines."""
     data = Path(path).read_bytes()
     if data[:8] != b"\x89PNG\r\n\x1a\n":
         sys.exit(f"picture.py: {path} is not a PNG")

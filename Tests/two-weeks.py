@@ -74,7 +74,7 @@ class Sources(http.server.BaseHTTPRequestHandler):
 
 
 def has_value(instant, name):
-    """Whether a sensor measures at an instant: every five minutes, and the two sensors never at the same moment."""
+    """Whether a sensor measures at an instant. Each measures every five minutes, but never at the same moment as the other."""
     return (instant - START) % 300 == (17 if name == "phone" else 120) and not within(instant, [SENSOR_CHANGE])
 
 
@@ -90,7 +90,7 @@ def phone(instants):
 
 
 def file(instants):
-    """A table with shown times, in their order."""
+    """The values as a table with the times that a person sees, in their order."""
     lines = ["time;sensor glucose (mg/dL)"]
     for each in instants:
         lines.append("%s;%d" % (datetime.datetime.fromtimestamp(each, ZONE).strftime("%Y-%m-%d %H:%M"), value(each)))

@@ -4,7 +4,7 @@
 
 PROGRAM is the program of a release build with its symbols, for example .build/packaging/*/release/glucoport. The linker
 places these functions next to each other, so that fewer pages of the program are in memory; see order.symbols in build.sh. A
-name that a later build does not have has no effect. Needs valgrind, binutils and some minutes.
+name has no effect on a later build that does not have the function. Needs valgrind, binutils and some minutes.
 """
 import datetime
 import os
@@ -30,7 +30,7 @@ START = datetime.datetime(2010, 1, 1)
 
 
 def called(profile, program):
-    """The functions of the program in a file of callgrind, whose names are written once and then numbered."""
+    """The functions of the program in a file of callgrind. The file has each name once, and then only its number."""
     names, place = {"fn": {}, "ob": {}}, None
     for line in profile.read_text(errors="replace").splitlines():
         match = re.match(r"c?(fn|ob)=\((\d+)\)(?: (.*))?$", line)

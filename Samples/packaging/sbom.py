@@ -72,7 +72,7 @@ def licence_of(folder):
 
 
 def swift_packages(scratch, objects):
-    """A component for each package that has a linked module, or for every package where no list of objects is given."""
+    """A component for each package that has a linked module. Without a list of objects, one for every package."""
     with open(f"{scratch}/workspace-state.json", encoding="utf-8") as file:
         pins = json.load(file)["object"]["dependencies"]
     modules = None
@@ -113,7 +113,7 @@ def swift_packages(scratch, objects):
 
 
 def modules_of(folder):
-    """The modules of a package: the targets in its manifest, and the folders that targets without a path have."""
+    """The modules of a package: the targets in its manifest, and the folders of targets without a path."""
     with open(f"{folder}/Package.swift", encoding="utf-8") as file:
         targets = re.findall(r"\.(?:target|systemLibrary)\(\s*name:\s*\"([^\"]+)\"", file.read())
     return set(targets) | set(folders(folder)) | set(folders(f"{folder}/Sources"))
@@ -162,7 +162,7 @@ def swift_runtime():
 
 
 def loaded_libraries(program):
-    """The libraries that the program names, by the Debian packages that have them here."""
+    """The libraries that the program loads, with the Debian packages that contain them on this machine."""
     needed = re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "-d", program))
     paths = dict(re.findall(r"^\s*(\S+) => (/\S+)", output("ldd", program), re.MULTILINE))
     files = [os.path.realpath(paths[name]) for name in needed if name in paths]
@@ -201,7 +201,7 @@ def loaded_libraries(program):
 
 
 def owners(paths):
-    """The Debian packages that have these files."""
+    """The Debian packages that contain these files."""
     # Debian 12 lists the libraries of the base system without the leading /usr.
     names = [name for path in paths for name in (path, path.removeprefix("/usr"))]
     found = subprocess.run(["dpkg", "-S", *names], capture_output=True, text=True).stdout

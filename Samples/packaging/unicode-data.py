@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the part of ICU's data that no language needs, as an object file for the linker.
+"""Makes an object file for the linker with the part of ICU's data that does not depend on a language.
 
 The runtime of Swift carries 32 MiB of data for ICU, nearly all of it names, orders and rules of languages. The program prints
-in one language and asks ICU for time zones only, and for the letters of internet addresses. What is left out falls back to
-ICU's root, which is the same everywhere. Linked before the runtime's own, the object takes its place: it has its symbol.
+in one language and asks ICU for time zones only, and for the letters of internet addresses. For data that is left
+out, ICU uses its root data, which is the same everywhere. The object has the symbol of the runtime's data and is linked before
+it, so that the object is used.
 
   unicode-data.py lib_FoundationICU.a OBJECT
 """
@@ -24,7 +25,7 @@ UNUSED = {"unames.icu"}
 
 
 def is_kept(name):
-    """Whether an item of the data, such as `zone/de.res`, stays."""
+    """Whether to keep an item of the data, such as `zone/de.res`."""
     folder, _, file = name.rpartition("/")
     stem, _, kind = file.rpartition(".")
     if folder:
@@ -36,7 +37,7 @@ def is_kept(name):
 
 
 def reduced(data):
-    """The data with only the items that stay: a header, their number, where each name and content is, names, contents."""
+    """The data with only the kept items: a header, their number, the offsets of each name and content, names, contents."""
     header = struct.unpack_from("<H", data, 0)[0]
     count = struct.unpack_from("<I", data, header)[0]
     if data[12:16] != b"CmnD" or data[2:4] != b"\xda\x27" or not 0 < count < 100_000:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the inputs of formats.sh, the same for the same arguments: generate-formats.py FOLDER ROWS [NAME…].
+"""Writes the inputs of formats.sh: generate-formats.py FOLDER ROWS [NAME…]. Equal arguments give equal inputs.
 
-Invented data. Sensor readings are every 300 seconds. CareLink and Glooko have the newest row first, as in real exports."""
+The data is invented. Sensor readings are 300 seconds apart. CareLink and Glooko have the newest row first, as in real exports."""
 
 import datetime
 import pathlib

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the benchmark's inputs, the same for the same arguments: generate.py FOLDER ROWS [generic.csv]."""
+"""Writes the inputs of benchmarks: generate.py FOLDER ROWS [generic.csv]. Equal arguments give equal inputs."""
 
 import datetime
 import pathlib

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of a Nightscout site that an upload of readings needs, with a real database: nightscout-site.py FOLDER.
+"""Serves the parts of a Nightscout site that an upload of readings needs, with a real database: nightscout-site.py FOLDER.
 
 Prints the port on which it listens on this machine. Keeps the bodies of all bulk posts in FOLDER, in order."""
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares two ways to store a batch of readings in PostgreSQL, through libpq and in binary: one statement with an array
 for each column (unnest), and COPY into a temporary table that is dropped with the transaction, from which a statement
-inserts. Each way stores new readings, and then the same again. The ways alternate in each run, so that other work
+inserts. Each way stores new readings, and then the same readings again. The ways alternate in each run, so that other work
 slows both. A third way looks up known readings instead of inserting them, as a server does with large batches that
 are known.
     Tests/Benchmarks/postgres-insert.py ADDRESS [RUNS]
@@ -51,7 +51,7 @@ def rows_of(sql, types=(), values=()):
 
 
 def readings(first, count):
-    """Rows of one sensor from a minute on."""
+    """Rows of one sensor, one for each minute from `first` on."""
     return [(1, 60 * (first + i), 100 + i % 50, 0, 60 * (first + i), 7200, 2, 100.5 + i % 50, 0, 0, None, 0)
             for i in range(count)]
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Measures a server with 1,000 logbooks, most of them of the size of a million readings: an upload of 100 readings that opens
-the logbook, a second one, and the memory of the server. Fails if a large logbook takes over twice as long as the small ones
+the logbook, a second upload, and the memory of the server. Fails if large logbooks take over twice as long as the small ones
 between them, or if the server takes over 256 MiB.
     Tests/Benchmarks/scale-server.py PROGRAM [LOGBOOKS]
-The size is simulated: each logbook has a few hundred readings and its schema. The header of a large one states the pages of
-a million readings, and its file has this length with a hole. So a thousand logbooks do not take 50 GB."""
+The size is simulated: each logbook has a few hundred readings and its schema. The file of a large logbook is extended
+by a hole to the length for a million readings, and its header states this number of pages. So a thousand logbooks do not take 50 GB."""
 
 import http.client
 import json
@@ -68,7 +68,7 @@ class Server:
         self.process.wait()
 
     def send(self, tokens, turn):
-        """Sends a hundred readings to each logbook, others in each turn. Returns the times in milliseconds."""
+        """Sends a hundred readings to each logbook, different ones in each turn. Returns the times in milliseconds."""
         text = body(100 * turn)
         times = []
         for token, client, _ in tokens:
@@ -84,7 +84,7 @@ class Server:
         return times
 
     def memory(self):
-        """The memory and its peak, in MiB."""
+        """The memory of the server and its peak, in MiB."""
         lines = pathlib.Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
         return tuple(next(int(line.split()[1]) / 1024 for line in lines if line.startswith(name)) for name in ("VmRSS", "VmHWM"))
 

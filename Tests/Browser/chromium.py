@@ -50,7 +50,7 @@ class Chromium:
             os.close(self.output)
 
     def call(self, method, **parameters):
-        """The result of a method."""
+        """Calls a method of the DevTools protocol, and returns its result."""
         self.last += 1
         number = self.last
         message = {"id": number, "method": method, "params": parameters}
@@ -67,7 +67,7 @@ class Chromium:
                 return answer["result"]
 
     def _read(self):
-        """The next message. Events are also recorded."""
+        """Reads the next message of the browser. Events are also recorded."""
         end = time.monotonic() + self.MAX_SECONDS
         while b"\0" not in self.buffer:
             ready, _, _ = select.select([self.output], [], [], max(0, end - time.monotonic()))
@@ -130,7 +130,7 @@ class Chromium:
                       optimizeForSpeed=False)["data"])
 
     def pdf(self, width, height):
-        """The page printed on paper of this size in inches. The margins of the page are used, but not its paper size."""
+        """The page as a PDF on paper of this size in inches. The margins that the page states are used, but not its paper size."""
         self.call("Emulation.setEmulatedMedia", media="", features=[])
         return base64.b64decode(
             self.call("Page.printToPDF", paperWidth=width, paperHeight=height, printBackground=False,

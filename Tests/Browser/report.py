@@ -47,7 +47,7 @@ def address(page):
 
 
 def on_screen(browser, page):
-    """The faults on screens of all widths, light and dark."""
+    """The faults of a page on screens of all widths, light and dark."""
     faults = []
     for width in WIDTHS:
         browser.resize(width)
@@ -61,7 +61,7 @@ def on_screen(browser, page):
 
 
 def named(browser):
-    """The elements without a name for a screen reader, in the accessibility tree of the browser."""
+    """The elements without a name for a screen reader, by the accessibility tree of the browser."""
     faults = []
     for node in browser.call("Accessibility.getFullAXTree")["nodes"]:
         role = node.get("role", {}).get("value")
@@ -84,7 +84,7 @@ def words_of(pdf):
 
 
 def in_print(browser, page):
-    """The faults in print: truncated pictures, titles on another page than their picture, and words at the edge."""
+    """The faults of a page in print: truncated pictures, titles on another page than their picture, and words at the edge."""
     faults = []
     for name, (width, height) in PAPERS.items():
         browser.resize(800)
@@ -160,7 +160,7 @@ def prove(browser, page):
 
 
 def shoot(browser, page, folder):
-    """The screenshots of the sample report."""
+    """Writes the screenshots of the sample report."""
     def at(selector):
         return browser.value(f"document.querySelector('{selector}').getBoundingClientRect().top + scrollY")
     for name, width, scheme, height, selector in [

@@ -4,7 +4,7 @@
 
   sample.py FOLDER      writes FOLDER/sensor.csv, FOLDER/diary.csv, FOLDER/few.csv and FOLDER/journey.csv
 
-The first is also in few.csv for only three days, and in journey.csv with the times of a journey to New York and back. The
+few.csv has three days of sensor.csv. journey.csv has sensor.csv with the times of a journey to New York and back. The
 values are the same in each run."""
 import math
 import sys
@@ -31,7 +31,7 @@ class Series:
 
 
 def rise(minutes, height, width):
-    """The rise in mg/dL some minutes after a meal. It is fast at first and decreases slowly."""
+    """The rise of the glucose in mg/dL some minutes after a meal. It is fast at first and decreases slowly."""
     if minutes <= 0 or minutes > 6 * width:
         return 0
     part = minutes / width
@@ -51,7 +51,7 @@ def meals():
 
 
 def sensor(eaten):
-    """The readings of the sensor. They lack a morning, because the sensor was changed."""
+    """The readings of the sensor. A morning has none, because the sensor was changed."""
     random = Series(7)
     drift = 0
     for index in range(DAYS * 288):

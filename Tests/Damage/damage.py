@@ -51,11 +51,11 @@ READING_COMMANDS = [
 
 
 class Found(Exception):
-    """A result that a trial must not have."""
+    """Raised for a result that a trial must not have."""
 
 
 class Machine:
-    """A folder, an environment without personal settings, and the program."""
+    """Runs the program in a folder, with an environment without personal settings."""
 
     def __init__(self, program, folder):
         self.program = program
@@ -70,8 +70,8 @@ class Machine:
         return os.path.join(self.folder, *names)
 
     def run(self, *arguments, input=None, under=(), output=None):
-        """Runs one command, by another program if one is given. Returns its status, and writes what it prints to a list.
-        Raises Found if the end is not documented."""
+        """Runs one command, under the program `under` if one is given. Returns its status, and adds its output to `output`.
+        Raises Found if the command does not end as documented."""
         shown = " ".join(arguments)
         seconds = MOST_UPLOAD_SECONDS if arguments[0] in ("upload", "verify", "remote") else MOST_SECONDS
         try:
@@ -409,7 +409,7 @@ LONG = "length(replace(hex(zeroblob(100000)), '0', hex(zeroblob(1000))))"
 
 
 class Schemas:
-    """One table of a store or of an app's database gets a hostile schema, then the file is an input, and the store of commands."""
+    """One table of a store or of an app's database gets a hostile schema. Then the file is imported, and used as a store."""
 
     WRITING_COMMANDS = [
         ["add", "45g"], ["undo", "--yes"], ["redo", "--yes"], ["config", "timezone", "Asia/Tokyo"], ["record", "add", "note", "x"],
@@ -427,7 +427,7 @@ class Schemas:
 
     @staticmethod
     def hostile(chance, table, columns):
-        """Statements that change a table, some of them as no program could."""
+        """Statements that make the schema of a table hostile, some of them in ways that no program uses."""
         column = chance.choice(columns)
         event = chance.choice(["INSERT", "UPDATE", "DELETE"])
         views = ", ".join(f'{ENDLESS} AS "{name}"' for name in columns).replace("'", "''")
@@ -504,7 +504,7 @@ def require_sound(path):
 
 
 class Lines:
-    """Lines of `add -`, most of them nearly right."""
+    """Lines for `add -`, most of them with small faults, are added to a store."""
 
     AMOUNTS = [
         "6.1", "110", "6,1", "45g", "4.5U", "4,5 IU", "0.5U/h", "30 min", "2 h", "1,000 steps", "8 000 steps", "1.2 ketones", "LO",
@@ -606,7 +606,7 @@ class Lines:
 
 
 class Disk:
-    """Calls of the system fail while a command uses a store."""
+    """System calls fail while a command uses a store."""
 
     CALLS = ["pread64", "pwrite64", "fsync", "fdatasync", "ftruncate", "openat", "read", "write", "unlink", "rename"]
     COMMANDS = [
@@ -628,7 +628,7 @@ class Disk:
                 f"2026-05-{1 + row // 24:02}T{row % 24:02}:00:00,{100 + row}\n" for row in range(600)))
 
     def perform(self, command, under=()):
-        """Runs a command on a copy of the store. Returns its status, what it prints, and what the store then has."""
+        """Runs a command on a copy of the store. Returns its status, its output, and the numbers of items in the store."""
         for file in (self.store, self.machine.path("copy.db")):
             remove_store(file)
         shutil.copy(self.whole, self.store)
@@ -656,7 +656,7 @@ class Disk:
         self.compare(command, under, under[-1])
 
     def compare(self, command, disturbance, name):
-        """A command that ends with 0 did under a disturbance what it does without."""
+        """Checks that a command that ends with 0 despite a disturbance did the same as without it."""
         whole = self.perform(command)
         try:
             disturbed = self.perform(command, disturbance)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file system whose requests fail when a test says so, over the kernel's FUSE protocol: no library is needed.
+"""A file system whose requests fail when a test requests it. It uses the kernel's FUSE protocol without a library.
 
-It shows a folder of the disk. Unlike calls that strace(1) makes fail, it also fails for pages that a program has mapped, and as
-a disk that is unplugged or a server of files that is gone: every later request fails."""
+It shows a folder of the disk. strace(1) can only make system calls fail. Here, also pages that a program has mapped fail, and
+every later request can fail, as for a disk that is unplugged or a file server that is gone."""
 import ctypes
 import errno
 import mmap
@@ -23,7 +23,7 @@ MOST_BYTES = 128 << 10
 
 
 def enter_mounts():
-    """Starts the program's script again with mounts of its own."""
+    """Starts the running script again with separate mounts."""
     if not os.access("/dev/fuse", os.R_OK | os.W_OK):
         sys.exit("this needs /dev/fuse")
     if os.environ.get("GLUCOPORT_MOUNTS") != "own":
@@ -32,7 +32,7 @@ def enter_mounts():
 
 
 class FailingDisk:
-    """Shows `folder` as `place`. `fail` makes requests fail, `heal` ends that."""
+    """Mounts a file system at `place` that shows `folder`. `fail` makes its requests fail, and `heal` ends this."""
 
     def __init__(self, folder, place):
         self.folder = folder
@@ -71,7 +71,7 @@ class FailingDisk:
 
 
 class Requests:
-    """Answers the kernel. Nothing is kept between requests but the names of nodes and open files."""
+    """Answers the requests of the kernel. Between requests, only the names of nodes and the open files are kept."""
 
     def __init__(self, folder, device, plan):
         self.device, self.plan = device, plan

@@ -35,7 +35,7 @@ MOST_FILES = 400
 
 
 def enter_network():
-    """Starts this script again in a network that has only a loopback, with whole networks of addresses."""
+    """Starts this script again in a separate network with only a loopback, which has whole ranges of addresses."""
     if os.environ.get("GLUCOPORT_SIEGE") != "inside":
         os.environ["GLUCOPORT_SIEGE"] = "inside"
         os.execvp("unshare", ["unshare", "-rn", sys.executable, *sys.argv])
@@ -107,7 +107,7 @@ class Besieged:
                 time.sleep(0.05)
 
     def ask(self, login, source=("127.9.9.9", 0), timeout=MOST_PATIENCE, token=None):
-        """Asks for a logbook as a patient client. Returns the status and the seconds."""
+        """Requests a logbook as a patient client. Returns the status of the answer and the seconds that it took."""
         started = time.monotonic()
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout, source_address=source)
         try:
@@ -148,7 +148,7 @@ class Crowd:
         self.port, self.chance, self.open = port, chance, []
 
     def source(self, spread):
-        """An address of one of these kinds: one only, one network of IPv6, or any."""
+        """An address: always the same one, one of a single IPv6 network, or any."""
         random = self.chance
         if spread == "one":
             return socket.AF_INET, "127.1.1.1"
@@ -183,7 +183,7 @@ class Crowd:
 
 
 class Connections:
-    """The server keeps answering a patient client, and grows with no crowd."""
+    """Checks that the server keeps answering a patient client, and that crowds do not make it grow."""
 
     def __init__(self, machine):
         self.server = Besieged(machine)
@@ -240,7 +240,7 @@ class Connections:
 
 
 class Sockets:
-    """A request that comes while the server is away is answered by the next one."""
+    """Checks that a request that comes while no server runs is answered by the next server."""
 
     def __init__(self, machine):
         self.server = Besieged(machine, on_socket=True)
@@ -280,7 +280,7 @@ class Sockets:
 
 
 class Tokens:
-    """Each accepted token is one that was printed and neither replaced before nor revoked."""
+    """Checks that each accepted token was printed, and was neither replaced nor revoked before."""
 
     def __init__(self, machine):
         self.server = Besieged(machine)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the inputs from which Tests/fuzz.sh starts: seeds.py SAMPLES FOLDER.
 
-Each kind of input has a folder of its own. Members of archives are text behind lines `=== PATH`, as FuzzInput.swift
-packs them."""
+Each kind of input has a separate folder. The members of an archive are text after lines `=== PATH`, from which
+FuzzInput.swift makes the archive."""
 import bz2
 import gzip
 import io
@@ -38,7 +38,7 @@ def parts(members):
 
 
 def unpacked(data):
-    """The members of a ZIP archive as text."""
+    """The members of a ZIP archive as text for FuzzInput.swift."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return parts([(name, archive.read(name)) for name in archive.namelist()])
 
