@@ -58,7 +58,7 @@ serve
 ok "$(bluetoothd --version 2>/dev/null || /usr/libexec/bluetooth/bluetoothd --version) is bluetoothd's version"
 for name in passkey wrong; do anna bash -c "echo $([ $name = wrong ] && echo 111111 || echo 123456) >$home/$name"; done
 
-# Pairing switches on an adapter that is off.
+# `meter pair` switches on an adapter that is off.
 busctl --system set-property org.bluez /org/bluez/hci0 org.bluez.Adapter1 Powered b false
 run 69 glucoport meter pair --passkey-file "$home/passkey" --seconds 3
 said "no meter in pairing mode was found"

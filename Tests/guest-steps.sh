@@ -68,7 +68,7 @@ begin() {
   loginctl enable-linger anna
   await "the service manager of anna" units is-active default.target
   ok "the guest has started, with $(systemctl --version | head -1)"
-  # As for a user, the package is installed while the system runs.
+  # The package is installed while the system runs, as on the computer of a user.
   dpkg -i "$trial/glucoport.deb" >/run/dpkg 2>&1 || fail "dpkg: $(cat /run/dpkg)"
   ok "the package is installed, $(glucoport --version)"
 }

@@ -11,8 +11,8 @@ import zlib
 from pathlib import Path
 
 FAR = 85
-# In percent of all colour values. On a sheet, lines with hard edges differ by 0.7 %, and another layout
-# differs by 5 %.
+# This percentage of all colour values may differ by more than FAR. On a sheet, lines with hard edges differ
+# by 0.7 %, and another layout differs by 5 %.
 TOLERANCE = 1
 
 

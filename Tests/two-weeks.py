@@ -28,8 +28,8 @@ import zoneinfo
 ZONE = zoneinfo.ZoneInfo("Europe/Madrid")
 MINUTE, HOUR, DAY = 60, 3600, 86400
 WINDOW = 12 * HOUR
-# After the date of any release, since the program distrusts a clock before its release. The clocks are put back in
-# the sixth night.
+# The simulation begins after the date of any release, since the program distrusts a clock before its release.
+# The clocks are put back in the sixth night.
 START = int(datetime.datetime(2027, 10, 25, 6, 0, tzinfo=datetime.timezone.utc).timestamp())
 END = START + 14 * DAY
 OUTAGES = [(DAY, DAY + 25 * MINUTE), (3 * DAY, 3 * DAY + 5 * HOUR), (8 * DAY, 10 * DAY)]

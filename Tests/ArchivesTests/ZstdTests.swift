@@ -6,7 +6,7 @@ import Testing
 
 @testable import Archives
 
-/// Tests reading Zstandard data as its programs write them, frame by frame (RFC 8878).
+/// Tests reading the frames of Zstandard data (RFC 8878), including skippable, truncated and damaged ones.
 @Suite struct ZstdTests {
   private static let text = Array(String(repeating: "2026-03-11 08:10,142\n", count: 200).utf8)
   /// A skippable frame of four bytes.

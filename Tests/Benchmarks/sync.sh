@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares `upload` through loopback with the import of the same rows from CSV, with one curl request, and with an upload
-# of a small store. All in one run on one machine. Prints wall time, processor time, memory and transferred bytes.
-# Builds the release program first.
+# Compares `upload` through loopback with the import of the same rows from CSV, with one curl request, and
+# with an upload of a small store. Everything is measured in one run on one machine. Prints wall time,
+# processor time, memory and transferred bytes. Builds the release program first.
 #   Tests/Benchmarks/sync.sh [ROWS] [RUNS]
 set -euo pipefail
 # A fixed time zone, so that the time zone of this machine has no effect.

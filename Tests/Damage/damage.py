@@ -468,7 +468,7 @@ class Schemas:
         try:
             database.executescript(script)
         except sqlite3.Error:
-            # A rule of the schema forbids it, so that nothing hostile is in the file.
+            # A rule of the schema forbids the script, so nothing hostile is in the file.
             pass
         finally:
             database.close()

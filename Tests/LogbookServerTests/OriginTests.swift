@@ -29,7 +29,7 @@ import Testing
 
   // MARK: - Addresses
 
-  /// The zeros that an address omits by `::` have no effect.
+  /// An address counts as the same whether its zeros are written or omitted by `::`.
   @Test(arguments: [
     ["2001:db8::1", "2001:db8::2", "2001:db8::a:b:c:d", "2001:db8:0:0:1:2:3:4"],
     ["2001:db8:0:1::1", "2001:db8:0:1:ffff:ffff:ffff:ffff"],

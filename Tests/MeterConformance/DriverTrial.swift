@@ -170,8 +170,8 @@ extension DriverTrial {
     return missing.count <= named ? nil : "leaves out \(missing.count) readings: \(missing.prefix(2))"
   }
 
-  /// Whether a reading matches an item. Tenths of mmol/L are rounded. Some meters send the end of their range
-  /// for LO and HI; it is marked.
+  /// Whether a reading matches an item. Tenths of mmol/L are rounded. For LO and HI, some meters send the end
+  /// of their range, and the driver marks this reading.
   private static func agree(_ item: SimulatedItem, _ reading: MeterReading) -> Bool {
     let control = ReadingMarks.controlSolution
     if item.measurement.valueBucket < 0, reading.marks.contains(.atLimit) {

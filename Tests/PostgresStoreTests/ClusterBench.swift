@@ -46,7 +46,8 @@ struct ClusterBench {
     try directory.addCluster(name, at: "host=\(server.folder) dbname=\(database ?? copies.copy())")
   }
 
-  /// Ends the connections to a database, which would prevent a copy, and copies the database.
+  /// Copies a database. Its connections are ended first, since PostgreSQL copies no database with
+  /// connections.
   func backUp(_ database: String) throws -> String {
     try endConnections(of: database)
     return try copies.copy(of: database)

@@ -37,8 +37,8 @@ import Testing
     }
   }
 
-  /// The number in the line of a database's metrics that has this name. The name may include labels in
-  /// braces.
+  /// The value of the metric with this name for a database; nil if the metrics have no such line. The name
+  /// may include labels in braces.
   private static func figure(
     _ name: String, _ stand: RunningStorage, of cluster: String = "default"
   ) async throws -> Double? {

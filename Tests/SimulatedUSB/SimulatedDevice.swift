@@ -90,8 +90,8 @@ extension SimulatedDevice {
     case (0x06, 2): return .data(Array(meter.configurationDescriptor.prefix(maxBytes)))
     case (0x06, 3):
       return stringDescriptor(Int(request.value & 0xFF)).map { .data(Array($0.prefix(maxBytes))) } ?? .stall
-    // The descriptor of an interface belongs to its class. The kernel's driver for HID requests that of the
-    // reports.
+    // A class of interfaces, such as HID, defines this descriptor, so the meter itself answers. The kernel's
+    // HID driver requests the descriptor of the reports.
     case (0x06, 0x22) where request.type == 0x81: return asked(request, maxBytes: maxBytes, data: [])
     case (0x00, _): return .data([0, 0])
     case (0x08, _): return .data([1])

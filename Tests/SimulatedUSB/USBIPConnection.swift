@@ -41,7 +41,7 @@ package final class USBIPConnection {
     self.connection = connection
   }
 
-  /// The number of ended transfers, with those of the kernel's own drivers.
+  /// The number of ended transfers, including those of the kernel's own drivers.
   package private(set) var transfers = 0
 
   /// Answers until the other end closes the connection or sends an invalid message, or the device is

@@ -112,7 +112,8 @@ extension NightscoutV1 {
     let find = try find(sent ?? [:], collection, state)
     let found = matching(find, collection, state)
     for seen in found { state.remove(seen.row, in: collection) }
-    // Without a query and a name, the site's code then searches the deleted document again and fails.
+    // If the call has neither a query nor a name, the site's code then searches the deleted document again
+    // and fails.
     guard sent != nil || id != nil else {
       throw .thrown(500, "Cannot read properties of undefined (reading '_id')")
     }
@@ -121,8 +122,8 @@ extension NightscoutV1 {
     return .bare(["acknowledged": true, "deletedCount": DocumentValue(Int64(found.count))])
   }
 
-  /// The field that a name in the path means. A treatment has a key or identifier as its name, an entry a key
-  /// or type.
+  /// The field in which the name from a path is searched. A treatment is named by its key or identifier, and
+  /// an entry by its key or type.
   private static func nameField(_ collection: String, _ id: String) -> String {
     collection == "treatments" || NightscoutState.isKey(id) ? "_id" : "type"
   }
