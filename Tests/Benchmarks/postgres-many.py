@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Lets many logbooks send at the same time to a server, each over one connection, and compares how long each of them takes.
-After status 503, a client waits as long as the server asks. Prints the median and the longest time of a logbook, and of one request.
+"""Lets many logbooks send at the same time to a server, each over one connection, and compares how long each of
+them takes. After status 503, a client waits as long as the server asks. Prints the median and the longest time of
+a logbook, and of one request.
     Tests/Benchmarks/postgres-many.py PROGRAM OPTION PLACE [LOGBOOKS [REQUESTS [READINGS [SERVERS]]]]
 OPTION and PLACE are --database and a prepared database, or --data and a folder."""
 

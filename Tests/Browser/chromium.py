@@ -130,7 +130,8 @@ class Chromium:
                       optimizeForSpeed=False)["data"])
 
     def pdf(self, width, height):
-        """The page as a PDF on paper of this size in inches. The margins that the page states are used, but not its paper size."""
+        """The page as a PDF on paper of this size in inches. The margins that the page states are used, but not its
+        paper size."""
         self.call("Emulation.setEmulatedMedia", media="", features=[])
         return base64.b64decode(
             self.call("Page.printToPDF", paperWidth=width, paperHeight=height, printBackground=False,
