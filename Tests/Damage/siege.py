@@ -7,7 +7,7 @@ Kinds:
   tokens       tokens are added, replaced and revoked by several processes at once, while clients use them
   sockets      the same connections at a socket of the service manager, while the server is killed and started
 
-The server runs in a network of its own, so this needs root or namespaces for users. It fails if a patient client of another
+The server runs in a separate network, so this needs root or namespaces for users. It fails if a patient client of another
 address waits too long, if the server ends, keeps too much memory or too many files, or if a login is accepted that must not be."""
 import ctypes
 import http.client
