@@ -101,7 +101,7 @@ class Chromium:
             raise RuntimeError(f"{url}: {answer['errorText']}")
         while not self.loaded:
             self._read()
-        # After two frames, all requests that the page makes at once are recorded.
+        # Two frames later, the requests that the page makes immediately after loading are recorded.
         self.value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
 
     def value(self, expression):

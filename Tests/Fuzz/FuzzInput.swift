@@ -4,9 +4,9 @@ import TestArchives
 
 /// Converts the bytes of libFuzzer to a file.
 ///
-/// Most bytes are the file itself. Bytes that begin with `=== ` are the members of an archive as text, each
-/// after a line `=== PATH`. A mutation cannot correct the checksums in an archive, so a ZIP archive, an XLSX
-/// or an ODS file would otherwise never be damaged inside.
+/// Most inputs are the file itself. An input that begins with `=== ` has the members of an archive as text,
+/// each after a line `=== PATH`. A mutation cannot correct the checksums in an archive, so a ZIP archive, an
+/// XLSX or an ODS file would otherwise never be damaged inside.
 enum FuzzInput {
   private static let mark = Array("=== ".utf8)
   /// The maximum number of members, which is more than an office program writes.

@@ -72,7 +72,7 @@ private struct CountedRequests {
 
   private func number(_ query: String) throws -> Int64 { try copies.server.number(query, in: database) }
 
-  /// The number of rows of a table that requests read, and the value of their answer.
+  /// The number of rows of a table that `work` reads, and the value that it returns.
   func rowsRead<Value>(
     _ table: String, _ work: (any LogbookService) async throws -> Value
   ) async throws -> (rows: Int64, value: Value) {

@@ -41,7 +41,7 @@ final class NightscoutScript: Sendable {
     }
   }
 
-  /// The requests so far as method and path, except the one for the token.
+  /// The requests so far, each as its method and path, without the one for the token.
   var calls: [String] {
     server.requests.map { "\($0.method) \($0.path.removingPercentEncoding ?? $0.path)" }.filter {
       !$0.contains("/authorization/")
