@@ -19,12 +19,12 @@ package protocol ClassifiedCommand: ParsableCommand {
   static var actionClass: ActionClass { get }
   /// Whether the steps that the command finished before a failure stay stored.
   static var keepsPartialWork: Bool { get }
-  /// The command if it waits for the network; nil for the others.
+  /// The command itself if it waits for the network, otherwise nil.
   ///
   /// This is a property, like `visitor`, since a cast to the protocol is slow: it searches all conformances
   /// of the program.
   var waiting: (any AsyncParsableCommand)? { get }
-  /// The command if it runs for the stores of all persons; nil for the others.
+  /// The command itself if it runs for the stores of all persons, otherwise nil.
   var visitor: (any PersonVisitor)? { get }
 }
 
@@ -50,8 +50,8 @@ extension ClassifiedCommand where Self: AsyncParsableCommand {
   package var waiting: (any AsyncParsableCommand)? { self }
 }
 
-/// A command that prints its result, and whose output is written out after its work. If a command could
-/// forget that, it would end as done on a full disk.
+/// A command that prints its result. `run()` writes out the buffered output after the work: a command that
+/// forgot this would report success on a full disk.
 package protocol PrintingCommand: ClassifiedCommand {
   /// Does the work of the command.
   func run(_ output: Output) throws
@@ -103,11 +103,12 @@ extension CommandConfiguration {
     _ name: String, _ abstract: String, _ explanation: String = "", examples first: String, _ second: String,
     subcommands: [any ParsableCommand.Type] = [], defaultSubcommand: (any ParsableCommand.Type)? = nil
   ) {
-    // The lines are concatenated, since every run makes many of these texts: joining a list would take a
-    // hundredth of a short run.
+    // The lines are concatenated, since every run makes many of these texts. As measured, joining a list
+    // would take 1 % of a short run.
     let examples = "Examples:\n  " + first + "\n  " + second
-    // The parser looks for a request for completions in each call, at a fifth of a short run, except in a
-    // command with a super-command. That name has no other effect below a command that has none.
+    // In each call, the parser searches for a request for completions, unless the command has a
+    // super-command. The search would take a fifth of a short run. The name has no other effect, since the
+    // top command has no super-command.
     self.init(
       commandName: name, _superCommandName: "glucoport", abstract: abstract,
       discussion: explanation.isEmpty ? examples : explanation + "\n\n" + examples, subcommands: subcommands,

@@ -28,8 +28,8 @@ package enum Host {
 
   /// Makes all threads allocate from one heap. Call this before other threads exist.
   ///
-  /// Otherwise, the C library gives each thread its own heap. It grows by single pages with a system call
-  /// each, and keeps what the thread has freed. A server is better off with several heaps, since its
+  /// Otherwise, the C library gives each thread a separate heap. Such a heap grows by single pages with a
+  /// system call each, and keeps what the thread has freed. A server should keep separate heaps, since its
   /// threads allocate at the same time.
   package static func shareHeap() { _ = mallopt(M_ARENA_MAX, 1) }
 
@@ -203,7 +203,7 @@ extension Host {
   /// folder.
   package static func standardPath(_ path: String) -> String { URL(filePath: path).standardizedFileURL.path }
 
-  /// An absolute path with all links followed. If the file does not exist, only those of its folder are
+  /// An absolute path with all links followed. If the file does not exist, only the links of its folder are
   /// followed.
   package static func resolved(_ path: String) -> String {
     let path = absolute(path)

@@ -63,7 +63,7 @@ extension ItemFilter {
   }
 }
 
-/// The options for a period. Lists, exports and figures share them.
+/// The options for a period. Lists, exports and statistics share them.
 package struct RangeOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

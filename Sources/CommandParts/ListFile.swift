@@ -84,8 +84,8 @@ struct ListFile {
     return try work()
   }
 
-  /// Takes a lock for work with what the list names, such as the Bluetooth meters; nil while another process
-  /// holds it.
+  /// Takes a lock for work with the devices in the list, such as the Bluetooth meters. Returns nil while
+  /// another process holds the lock.
   ///
   /// - Throws: `Failure` as for `locked`.
   func lock(for work: UploadLock.Work) throws -> UploadLock? {

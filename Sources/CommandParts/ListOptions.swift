@@ -42,7 +42,7 @@ package struct ListOptions: ParsableArguments {
     }
   }
 
-  /// Writes the items that figures leave out since another source has them, too.
+  /// Writes the items that statistics leave out since another source has them, too.
   package func writeLeftOut(_ filter: ItemFilter, of store: Store, unit: GlucoseUnit?, _ output: Output)
     throws
   {

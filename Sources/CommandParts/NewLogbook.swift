@@ -3,8 +3,8 @@
 package import Logbook
 package import LogbookStore
 
-/// The time zone for a new logbook, or for one whose zone was unknown when it was created. A person states
-/// it, or the system has it.
+/// The time zone for a new logbook, or for a logbook whose zone was unknown when it was created. The zone is
+/// stated by a person, or is that of the system.
 package struct NewLogbook {
   /// The time zone itself.
   package let zone: LogbookZone
@@ -29,7 +29,7 @@ package struct NewLogbook {
   }
 
   /// The zone for the times of an input: that of the command line, else that of the store. If the store lacks
-  /// a known zone, it is this one.
+  /// a known zone, `zone` is used.
   package func zone(of existing: Store?) throws -> LogbookZone {
     guard let existing, try !isOfCommand && !existing.lacksZone(zone, isGiven: isGiven) else { return zone }
     return try existing.timezone()

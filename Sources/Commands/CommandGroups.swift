@@ -7,10 +7,10 @@ package enum CommandGroups {
   /// The commands that import data.
   package static let importing: [any ParsableCommand.Type] = [ImportCommand.self, MeterCommand.self]
 
-  /// The commands that reverse an import or a change of a person, or repeat it.
+  /// The commands that reverse an import or a change made by a person, or apply a reversed one again.
   package static let undoing: [any ParsableCommand.Type] = [UndoCommand.self, RedoCommand.self]
 
-  /// The commands that show the state of the store, and also that of its uploads.
+  /// The commands that show the state of the store and of its uploads.
   package static let looking: [any ParsableCommand.Type] = [StatusCommand.self]
 
   /// The commands that exchange data with servers, sites and other services.

@@ -5,8 +5,8 @@ package import ArgumentParser
 /// The scripts with which a shell completes words of a `glucoport` command line.
 ///
 /// They are the scripts of ArgumentParser with some changes. After `help`, they offer the names of commands.
-/// In Bash, they offer the shells that have a script. In fish 3, they do not read the position of the cursor,
-/// which fish knows only at a terminal.
+/// In Bash, they offer the shells that have a script. In fish 3, they do not ask for the position of the
+/// cursor, since fish knows it only at a terminal.
 package struct CompletionScript {
   private let root: any ParsableCommand.Type
 
@@ -22,7 +22,7 @@ package struct CompletionScript {
       return script.replacing(start, with: start + shells) + "\n" + bash
     case .zsh:
       // The script calls its main function after this text. The main function may call the function that is
-      // inserted here, so it must be defined before.
+      // inserted here, so the inserted function must be defined first.
       let start = #"if [[ "${funcstack[1]}""#
       return script.replacing("'*:subcommands:'", with: "'*:subcommands:__glucoport_help_commands'")
         .replacing(start, with: zsh + start)
@@ -31,7 +31,8 @@ package struct CompletionScript {
     }
   }
 
-  /// The commands that have subcommands: their words after `help`, and the names of the subcommands.
+  /// For each command that has subcommands: the words that name the command after `help`, and the names of
+  /// its subcommands.
   private var groups: [(path: String, names: [String])] { Self.groups(of: root, "") }
 
   private static func groups(of command: any ParsableCommand.Type, _ path: String) -> [(String, [String])] {

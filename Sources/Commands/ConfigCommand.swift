@@ -92,7 +92,7 @@ enum ConfigSetting: String, CaseIterable {
     }
   }
 
-  /// The sentence that explains the valid values. It is the answer to an invalid one.
+  /// The sentence that explains the valid values. It is printed when a person enters an invalid value.
   var rule: String {
     switch self {
     case .timezone: "timezone is an IANA name."
@@ -109,7 +109,7 @@ enum ConfigSetting: String, CaseIterable {
     switch self {
     case .timezone: true
     case .unit, .history: values.contains(value)
-    // A time without its unit is refused, since 5 could mean hours or seconds.
+    // A duration without its unit is refused, since 5 could mean hours or seconds.
     case .pullInterval:
       value == "0" || value.last?.isLetter == true && DurationArgument(argument: value) != nil
     case .attachmentLimit: ByteCountArgument(argument: value) != nil
@@ -132,7 +132,7 @@ enum ConfigSetting: String, CaseIterable {
     }
   }
 
-  /// Stores a valid value. The time zone is left out, since `ConfigZones` stores it.
+  /// Stores a valid value. For the time zone it does nothing, since `ConfigZones` stores the zone.
   func set(_ value: String, in store: Store) throws {
     switch self {
     case .timezone: break
@@ -236,7 +236,7 @@ struct ConfigZones {
     }
   }
 
-  /// Removes the period with this number in the list.
+  /// Removes the period that has this number in the list of `config timezone`.
   func remove(_ number: Int) throws {
     let store = try storeOptions.open(.editor)
     let periods = try store.zones().listed

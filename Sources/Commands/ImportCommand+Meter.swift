@@ -25,7 +25,7 @@ extension ImportCommand {
     }
   }
 
-  /// The first given option that only an export of a file can use; nil if there is none.
+  /// The first given option that has an effect only on exports in files; nil if there is none.
   var optionOfExports: String? {
     let ofExports: [(String, Bool)] = [
       ("--format", format != nil), ("--unit", unit != nil), ("--date-order", dateOrder != nil),
@@ -68,7 +68,8 @@ extension ImportCommand {
           return try one.storedPosition(of: identity)
         }
         let contents = try meter.driver.init().read(connection)
-        // The person is found first: they determine the store, and its zone is that of the meter's times.
+        // The meter's owner is looked up first: the readings go into the owner's store, and the zone of this
+        // store applies to the times of the meter.
         var one = self
         one.storeOptions.person = try MeterOwner(contents.identity, meter, persons).required().name
         let own = try ImportTarget(one, output)
@@ -109,13 +110,13 @@ extension ImportCommand {
   }
 
   /// The position in the meter's memory up to which the store has all readings; nil to read the whole memory.
-  /// It is nil if an option changes what is stored already.
+  /// It is nil if an option concerns readings that are stored already.
   private func storedPosition(of meter: MeterIdentity) throws -> MeterPosition? {
     if all || again || timezone != nil { return nil }
     return try storeOptions.existing()?.meterPosition(of: meter.device)
   }
 
-  /// Stores the time of the import for a paired Bluetooth meter.
+  /// For a paired Bluetooth meter, stores the time of the import in the list of paired meters.
   private func markImported(of meter: PluggedMeter) throws {
     guard let address = meter.bluetoothAddress, !dryRun else { return }
     try PairedMeters.change { $0.markRead(address: address, at: Host.now()) }

@@ -188,10 +188,10 @@ struct ImportCommand: ClassifiedCommand {
     return try RejectsFile(path: rejects.path, appends: rejectsAppend, apartFrom: protected)
   }
 
-  /// A file descriptor of standard input, which its reader closes.
+  /// A copy of the file descriptor of standard input. The reader of the input closes the copy.
   var standardInput: Int32 { dup(STDIN_FILENO) }
 
-  /// What the options state about rejected items.
+  /// How the options treat rejected items, hidden items and inputs of another person.
   var policy: ImportPolicy {
     var policy = ImportPolicy()
     policy.isStrict = strict
@@ -201,7 +201,7 @@ struct ImportCommand: ClassifiedCommand {
     return policy
   }
 
-  /// Runs an import. If too many rejections end it, they are printed, and then the reason.
+  /// Runs an import. If too many rejections end it, the rejections and the reason are printed.
   func namingRejections(_ output: Output, _ work: () throws -> ExitStatus) throws -> ExitStatus {
     do {
       return try work()
@@ -219,8 +219,8 @@ struct ImportCommand: ClassifiedCommand {
     if json {
       try output.json(ImportObject(report, doubles, isDryRun: dryRun))
     } else if quiet {
-      // Even a quiet job prints these messages, so that a person gets them by mail: they concern totals and
-      // times.
+      // These messages concern totals and times, so even a quiet job prints them: cron sends them to a person
+      // by mail.
       showDoubles(of: report, doubles, output)
       for warning in report.doubts + report.counts.warnings {
         output.message("\(displayed(report.source)): \(warning)")
@@ -280,7 +280,7 @@ struct ImportCommand: ClassifiedCommand {
       + "else import the complete file"
   }
 
-  /// Prints the first rejections of an input. `count` is the number of all.
+  /// Prints the first rejections of an input. `count` is the number of all its rejections.
   private func show(_ rejections: [Rejection], of count: Int, in source: String, _ output: Output) {
     for rejection in rejections {
       output.message("\(displayed(source)):\(rejection.line): \(rejection.reason)")
@@ -328,7 +328,7 @@ struct ImportCommand: ClassifiedCommand {
   }
 
   /// The start of the command that a hint suggests: `glucoport import` with the options of this run. The
-  /// names of inputs follow.
+  /// caller appends the names of inputs.
   var start: String {
     var words = ["glucoport", "import"]
     words += storeOptions.words().dropFirst()

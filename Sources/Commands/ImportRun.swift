@@ -10,7 +10,8 @@ import USBTransport
 /// Imports several inputs one after the other: named files, members of archives, and files in folders.
 ///
 /// If a file cannot be read, the others are still imported. Members and files that are not exports are
-/// listed, which is not a failure. If the store fails, the run ends, since it would fail for each file.
+/// listed, which is not a failure. If the store fails, the run ends, since every further file would fail,
+/// too.
 final class ImportRun {
   private let command: ImportCommand
   private let output: Output
@@ -21,8 +22,8 @@ final class ImportRun {
   private(set) var statuses: [ExitStatus] = []
   private var wasInterrupted = false
   private var storeHasFailed = false
-  /// How many members of one archive are named at most if they are not imported. An archive of Apple Health
-  /// has thousands.
+  /// The maximum number of members of one archive that are listed as not imported. An archive of Apple Health
+  /// has thousands of such members.
   private static let maxNamed = 10
   private var skippedCount = 0
 
@@ -86,7 +87,8 @@ final class ImportRun {
 
   /// Imports every export in an archive or workbook. A workbook may itself be a member of an archive.
   ///
-  /// - Parameter others: the tables of the archive that were read before these.
+  /// - Parameter others: the comparison with the tables of the enclosing archive that were read before; nil
+  ///   if there is none.
   /// - Returns: whether at least one input is an export.
   private func importEach(
     of inputs: ExportInputs, _ place: ImportPaths.FoundInput, comparedWith others: PartComparison? = nil
@@ -121,7 +123,7 @@ final class ImportRun {
     return hasExport
   }
 
-  /// Runs the import of one input, and stores its exit status; nil stores none. A failure is printed.
+  /// Runs the import of one input, and stores its exit status unless it is nil. A failure is printed.
   private func reporting(_ work: () throws -> ExitStatus?) throws {
     do {
       if let status = try work() { statuses.append(status) }
@@ -140,7 +142,8 @@ final class ImportRun {
     }
   }
 
-  /// Passes over an input that is not an export. In a folder, it is counted; otherwise, it is named.
+  /// Reports an input that is not an export. An input in a folder is counted; the name of any other input is
+  /// printed.
   private func pass(over name: String, _ reason: String, _ place: ImportPaths.FoundInput) {
     if let folder = place.folder {
       tallies[folder]?.countSkipped(reason)
@@ -176,7 +179,7 @@ final class ImportRun {
     let others = try command.yes ? nil : OthersMeters(target.path)
     let stores = try command.yes ? nil : OthersStores(target.path, target.present)
     // With `--strict`, or if other persons have meters, a transaction stays open until the input ends. A pipe
-    // may be slow, so it is first copied to a file.
+    // may be slow and would keep the transaction open for long, so it is first copied to a file.
     if command.strict || others != nil { try reader.spool() }
     let name = reader.name
     let meter = ProgressMeter(output, isQuiet: command.quiet)
@@ -273,7 +276,7 @@ final class ImportTarget {
     cannotOpen || failure.store != nil && failure.store == (present?.path ?? path)
   }
 
-  /// Ends the first import of a new logbook. After it, imports do not change the logbook's zone any more.
+  /// Ends the first import of a new logbook. Later imports do not change the base zone of the logbook.
   func finish() throws { try opened?.endFirstImport() }
 }
 

@@ -6,14 +6,15 @@ import Ingest
 import Logbook
 import LogbookStore
 
-/// Compares the finger sticks that an import brought with those of other imports on the same days, which may be of another
-/// person.
+/// Compares the finger sticks that an import brought with those of other imports on the same days. The other
+/// imports may be of another person.
 ///
-/// Finger sticks of one person from two sources are copies, or at other times. Two persons measure at the
-/// same meals, so that values within minutes often differ as no person's do. Measured with the six persons of
-/// OhioT1DM: 71 in 100 pairs of persons are found with two weeks of data, 90 with a month. If the sticks of
-/// one person are divided between two meters, none of 648 divisions is reported. If the clock of one meter is
-/// hours wrong, 20 to 36 in 100 are, so the message names this cause, too.
+/// If two sources have finger sticks of one person, the values are copies or of different times. Two persons
+/// measure at the same meals, so their values within minutes often differ more than those of one person.
+/// Measured with the six persons of OhioT1DM: 71 in 100 pairs of persons are found with two weeks of data, 90
+/// with a month. If the sticks of one person are divided between two meters, none of 648 divisions is
+/// reported. If the clock of one meter is hours wrong, 20 to 36 in 100 divisions are reported, so the message
+/// names this cause, too.
 struct OthersSticks {
   private struct Stick {
     let seconds: Int64
@@ -22,26 +23,27 @@ struct OthersSticks {
     let ingest: Int64
   }
 
-  /// Two sticks of one person within this time agree.
+  /// Two sticks within this time have similar values if they are of one person.
   private static let nearSeconds: Int64 = 300
   private static let minRatio = 1.25
   private static let minContradictions = 3
-  /// The minimum number of sticks that are compared.
+  /// The minimum number of sticks of an import for a comparison.
   private static let minSticks = 4
-  /// The maximum, more than a person measures in ten years. A table of millions would otherwise need their memory.
+  /// The maximum number of sticks of an import for a comparison, more than a person measures in ten years. A
+  /// table with millions of sticks would need too much memory.
   private static let maxSticks = 50_000
   private static let minDays = 2
   private static let secondsPerDay: Int64 = 86_400
 
   private let own: Int64
   private let source: String
-  /// What a person does after the undo, if the sticks are of another one.
+  /// What a person should do after `undo` if the sticks are of another person, in the words of the message.
   private let advice: String
   private var sticks: [Stick] = []
 
   /// Reads the finger sticks around those of an import; nil if it brought too few, or more than one person has.
   ///
-  /// - Parameter advice: what a person does after the undo, if the sticks are of another one.
+  /// - Parameter advice: what a person should do after `undo` if the sticks are of another person.
   init?(_ report: ImportReport, in store: Store, advice: String = "import it with --person NAME") throws {
     let number = report.counts.newByKind[ReadingKind.smbg.name, default: 0]
     guard (Self.minSticks...Self.maxSticks).contains(number),
@@ -64,10 +66,12 @@ struct OthersSticks {
     sticks = found
   }
 
-  /// What a person must know about an import of the same days; nil if nothing shows another person.
+  /// A warning about another import of the same days that may be of another person; nil if nothing indicates
+  /// this.
   func warning(in store: Store) throws -> String? {
     if let other = contradicting { return try text(other, in: store, "differ within minutes in") }
-    // A job may have brought each stick by a separate import, so all are grouped once.
+    // A job may bring each stick by a separate import. So the sticks are grouped once, and not for each
+    // import.
     let byIngest = Dictionary(grouping: sticks, by: \.ingest)
     let mine = byIngest[own] ?? []
     let days = Self.days(of: mine)
@@ -80,7 +84,8 @@ struct OthersSticks {
     return nil
   }
 
-  /// The import that has other values at the same minutes, which one person cannot have at once.
+  /// Another import whose values differ within minutes from this one's, which is impossible for one person;
+  /// nil if there is none.
   private var contradicting: Int64? {
     let sorted = sticks.sorted { ($0.seconds, $0.ingest) < ($1.seconds, $1.ingest) }
     let pairs = zip(sorted, sorted.dropFirst()).filter { one, next in
@@ -106,7 +111,8 @@ struct OthersSticks {
     return common >= minDays && common * 4 >= min(days.count, others.count)
   }
 
-  /// Whether the two have values in common, as a meter and an app into which a person types its values.
+  /// Whether two imports have values in common. A meter and an app have, if a person types the meter's values
+  /// into the app.
   private static func agree(_ mine: [Stick], _ theirs: [Stick]) -> Bool {
     let minutes = Dictionary(grouping: theirs) { $0.seconds / 60 }
     let common = mine.count { stick in
@@ -143,7 +149,7 @@ struct OthersSticks {
   }
 }
 
-/// The names of two inputs without what they have in common.
+/// Shortens the names of two inputs for a comparison.
 enum PartName {
   /// The parts of both names that differ: the names without their common folders and containers.
   static func differing(_ one: String, _ other: String) -> (String, String) {

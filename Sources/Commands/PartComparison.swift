@@ -52,7 +52,7 @@ final class PartComparison {
     let store = try scratch ?? Store.scratch(copyOf: nil, zone: options.zone)
     scratch = store
     var policy = ImportPolicy()
-    // The check by the store is off, since its message would not name the other table.
+    // The store's check for another person is off, since its message would not name the other table.
     policy.acceptsPerson = true
     let session = ImportSession(policy: policy, clock: Host.now, isInterrupted: { SignalFlag.isRaised })
     let report = try session.run(reader, into: { store })
@@ -126,7 +126,7 @@ final class PartComparison {
     if SheetName.mayNamePerson(names.0), SheetName.mayNamePerson(names.1) {
       return common(one.times, other.times) >= minCommonOfPersons
     }
-    // If only one or two days are common, a date may be in the wrong month by a typing error.
+    // If only one day is common, it may come from a typing error in a date.
     let days = one.days.intersection(other.days).count
     return days >= minDays && days * 4 >= min(one.days.count, other.days.count)
   }

@@ -36,7 +36,8 @@ final class RejectsFile {
     let descriptor = try Self.open(path, appends: appends)
     let lastLine: LastLine
     do {
-      // Checked a second time, since the call above may have created a file at the path of a new store.
+      // If the store does not exist yet, the call above may have created a file at its path. Only a second
+      // check recognises this file as the store.
       try protected.refuse(path)
       lastLine = try Self.prepare(descriptor, path, appends: appends)
     } catch {
@@ -50,7 +51,8 @@ final class RejectsFile {
     if lastLine == .open { try write("") }
   }
 
-  /// Writes a rejected row. If its header differs from the last one, it is written before the row.
+  /// Writes a rejected row. If its header differs from the header of the last row, the header is written
+  /// before the row.
   func add(_ rejection: Rejection, header: String?) throws {
     guard !rejection.source.isEmpty else { return missing += 1 }
     // If two items of a row are rejected, the row is written only once.
@@ -96,7 +98,7 @@ extension RejectsFile {
         ? "no program reads this pipe; start that one first" : String(cString: strerror(errno))
       throw cannotCreate(path, reason)
     }
-    // From here on, a write waits until a slow reader has taken the rows.
+    // Without `O_NONBLOCK`, each write waits until a slow reader has read the rows.
     if isPipe { _ = fcntl(descriptor, F_SETFL, O_WRONLY) }
     return descriptor
   }

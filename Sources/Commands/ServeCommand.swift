@@ -221,8 +221,8 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
     return settings
   }
 
-  /// Prints the lines for which a program waits that starts the server. If standard output is closed, the
-  /// server runs on.
+  /// Prints the lines for which a program waits after it has started the server. If standard output is
+  /// closed, the server continues.
   private static func show(_ lines: [String]) {
     let output = Output()
     for line in lines { output.line(line) }
@@ -243,8 +243,8 @@ struct ServeBackupCommand: PrintingCommand {
     "glucoport serve backup --data /var/lib/glucoport /backup")
 
   @OptionGroup var dataOptions: DataOptions
-  // The command must have this option, to refuse it. Otherwise `serve` would take it, and the folder would be
-  // copied.
+  // The command declares this option only to refuse it. Otherwise the parser would assign the option to
+  // `serve`, and the folder would be copied.
   @OptionGroup(visibility: .hidden) var databaseOptions: DatabaseOptions
 
   @Argument(
@@ -309,7 +309,7 @@ struct CertificateOptions: ParsableArguments {
   /// Whether at least one of the options is given.
   var isGiven: Bool { caFile != nil || clientCert != nil }
 
-  /// The absolute path of the file with the only trusted certificates; nil to trust those of the system.
+  /// The absolute path of the file with the certificates to trust; nil to trust those of the system.
   var authorities: String? { caFile.map(Host.standardPath) }
 
   /// The certificate and key that identify this computer; nil if none is given.

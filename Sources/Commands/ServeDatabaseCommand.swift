@@ -23,7 +23,7 @@ struct DatabaseOptions: ParsableArguments {
     get throws { try database.map { try DatabaseAddress($0) } }
   }
 
-  /// The address of the database, for a command that works only with one.
+  /// The address of the database, for a command that works only with a database.
   ///
   /// - Throws: as in `address`, and `Failure` of category `usage` if the option is missing.
   var requiredAddress: DatabaseAddress {

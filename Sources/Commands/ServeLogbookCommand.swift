@@ -110,8 +110,8 @@ extension ServeLogbookCommand {
 }
 
 extension ServeLogbookCommand {
-  /// `glucoport serve logbook recover`: corrects the list of which database has which logbook, after one was
-  /// restored.
+  /// `glucoport serve logbook recover`: corrects the list that states which database has which logbook. The
+  /// list can be wrong after a database was restored from a backup.
   struct Recover: PrintingCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(

@@ -12,7 +12,7 @@ private let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
 /// available, the Swift runtime traps or hangs.
 package struct SpareResources {
   /// The needs of a command: a thread for the queue, two workers, two for the network, and one that reads
-  /// ahead. An upload has 17 files open, and an import from a simulated meter 27.
+  /// ahead. As measured, an upload has 17 files open, and an import from a simulated meter 27.
   package static let ofProgram = SpareResources(threads: 6, files: 64)
 
   /// The needs of a server. Each processor needs a network thread with three files, and a thread that

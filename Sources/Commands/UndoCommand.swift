@@ -43,7 +43,8 @@ struct RedoCommand: ClassifiedCommand {
   func run() throws { try step.run(.redo, storeOptions) }
 }
 
-/// The options that `undo` and `redo` share: the number of an import, or none for the next step.
+/// The options that `undo` and `redo` share: the number of an import, or no number for the next change to
+/// undo or redo.
 struct StepOptions: ParsableArguments {
   @Argument(help: "The number of an import.")
   var number: Int64?
@@ -75,7 +76,8 @@ struct StepOptions: ParsableArguments {
   }
 
   private static func refusal(ofMerge path: String, into store: Store) -> Failure {
-    // If several copies exist, their names do not show which one was made before this merge.
+    // If several copies exist, their names do not show which copy was made before this merge. So the message
+    // has only the start of their names.
     let start = store.path + Store.beforeMerges[0]
     let isKept = Store.beforeMerges.contains { access(PathText.bytes(store.path + $0), F_OK) == 0 }
     let remedy =

@@ -38,7 +38,7 @@ struct VerifyCommand: AsyncParsableCommand, ClassifiedCommand {
       throw Failure(.temporary, "\(store.path): an upload of this store is running; try again later")
     }
     defer { lock.release() }
-    // Read with the lock held, since a person may have changed the remote meanwhile.
+    // The setting is read with the lock held, since a person may have changed the remote meanwhile.
     let setting = try store.requireRemote()
     try setting.refusePurged()
     let meter = ProgressMeter(output, isQuiet: quiet || json)

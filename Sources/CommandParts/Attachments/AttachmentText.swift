@@ -32,7 +32,8 @@ package struct AttachmentObject: Encodable {
   }
 }
 
-/// The numbers and bytes of attachment contents that one side still lacks, for `status --json`.
+/// The numbers and bytes of attachment contents that this store or the remote still lacks, for `status
+/// --json`.
 package struct AttachmentBacklogObject: Encodable {
   let toSend: Int
   let toSendBytes: Int64
@@ -50,7 +51,7 @@ package struct AttachmentBacklogObject: Encodable {
   }
 }
 
-/// Attachments, and the contents that one side lacks, as lines of text.
+/// Attachments, and the contents that this store or the remote lacks, as lines of text.
 package enum AttachmentText {
   /// The name, type and size of an attachment, from the fields of its record.
   static func summary(_ fields: [String: FieldValue]) -> String {
@@ -88,8 +89,8 @@ package enum AttachmentText {
     return parts.isEmpty ? [] : ["contents of attachments: " + parts.joined(separator: ", ")]
   }
 
-  /// The sentence about contents that the remote does not have, until the store in which they were attached
-  /// uploads them.
+  /// The sentence about contents that the remote does not have yet. The store in which they were attached
+  /// must upload them first.
   package static func absent(_ count: Int) -> String {
     counted(count, "content of an attachment was", "contents of attachments were")
       + " not on the remote when asked for; upload from the store in which \(count == 1 ? "it was" : "they were") attached, then run 'glucoport upload --now' here"

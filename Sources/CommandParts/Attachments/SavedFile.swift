@@ -47,15 +47,16 @@ extension SavedFile {
     Failure(.cannotCreate, "\(displayed(path)): File exists; replace it with --force")
   }
 
-  /// The path that gets the file. If existing files are replaced, it is the target of a symbolic link that
-  /// leads to one.
+  /// The path at which the complete file is placed. If existing files may be replaced and `path` is a
+  /// symbolic link, it is the target of the link.
   private var target: String { replaces ? PathText.real(path) ?? path : path }
 
   private func refuseExisting() throws {
     try protected.refuse(path)
     var status = stat()
     if !replaces, lstat(PathText.bytes(path), &status) == 0 { throw existing }
-    // The rename below would replace even a device file of the system with the output.
+    // `rename` would replace even a device file of the system with the output, so only a regular file is
+    // accepted.
     if stat(PathText.bytes(path), &status) == 0, status.st_mode & S_IFMT != S_IFREG {
       throw Failure(
         .cannotCreate, "\(displayed(path)): not a regular file; choose another file for the output")
@@ -78,7 +79,7 @@ extension SavedFile {
       return
     }
     guard errno != EEXIST else { throw existing }
-    // Some file systems have no hard links, such as those of memory cards.
+    // Some file systems have no hard links, such as those of memory cards. On these, the file is renamed.
     guard errno == EPERM || errno == ENOTSUP, rename(temporary, PathText.bytes(path)) == 0 else {
       throw failure(.cannotCreate, "cannot be created")
     }

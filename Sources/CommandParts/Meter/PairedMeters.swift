@@ -25,16 +25,16 @@ package struct PairedMeter: Hashable {
   /// A meter from which nothing has been imported yet.
   package init(address: String, name: String) { (self.address, self.name) = (address, name) }
 
-  /// Until when jobs do not connect the meter, in UTC seconds; nil if they may connect it immediately. A
-  /// meter that falls silent in each session would lose battery in each. A single failed session does not
-  /// count, since it is usually a lost link.
+  /// Until when jobs do not connect the meter, in UTC seconds; nil if they may connect it immediately. If a
+  /// meter stops answering in each session, each session costs its battery and brings nothing. A single
+  /// failed session does not count, since the connection was probably just lost.
   package var restsUntil: Int64? {
     guard let failedAt, failures > 1 else { return nil }
     return failedAt + min(Self.maxRestSeconds, 60 << Int64(min(failures - 1, 10)))
   }
 
-  /// Whether jobs skip this meter at a time. They do not if the clock shows a time before the failure: it was
-  /// then set back.
+  /// Whether jobs skip this meter at the time `now`. They do not if the last failure is after `now`, since
+  /// the clock was then set back.
   package func rests(at now: Int64) -> Bool {
     guard let restsUntil, let failedAt else { return false }
     return failedAt <= now && now < restsUntil
@@ -48,8 +48,8 @@ package struct PairedMeter: Hashable {
 
 /// The list of the paired Bluetooth meters, in a file of the data folder.
 ///
-/// bluetoothd keeps the pairings themselves. If this list is empty, no command searches for Bluetooth meters
-/// without being asked.
+/// bluetoothd keeps the pairings themselves. If this list is empty, a command searches for Bluetooth meters
+/// only if an option requests it.
 package struct PairedMeters {
   private static let file = ListFile(
     name: "bluetooth.json", title: "list of paired meters", remedy: "pair them again")
@@ -103,8 +103,8 @@ package struct PairedMeters {
     }
   }
 
-  /// Connects a meter and works with it, unless another process has a session: the end of one session would
-  /// also end the other.
+  /// Connects a meter and works with it. Only one process may have a session, since the end of its session
+  /// would also end the session of another process.
   ///
   /// - Throws: `Failure` of category `.temporary` while another session runs.
   package static func session<Result>(

@@ -16,7 +16,7 @@ package struct PluggedMeter {
   /// The Bluetooth meter; nil for a plugged USB device.
   package var bluetooth: BluetoothDevice?
 
-  /// Joins a device with a driver and the model as which the driver knows it.
+  /// Combines a device with a driver and the driver's entry for the model.
   package init(
     device: PluggedDevice, driver: any MeterDriver.Type, model: MeterModel, bluetooth: BluetoothDevice? = nil
   ) {
@@ -53,7 +53,7 @@ package struct PluggedMeter {
     }
   }
 
-  /// The only device that can be meant. `driver` is the id of the requested driver; nil for any.
+  /// The only device that a driver can read. `driver` is the id of the requested driver; nil for any driver.
   ///
   /// - Throws: `Failure`: `.unavailable` if there is no such device, `.usage` if there are several and a
   ///   person must choose.
@@ -159,8 +159,8 @@ package final class BluetoothMeters {
   }
 
   /// Waits up to `seconds` until bluetoothd has connected a paired meter that came near. The list has this
-  /// meter, or nothing. A bluetoothd without this function, or a meter that rests, leads to a search of at
-  /// most 30 seconds.
+  /// meter, or nothing. If bluetoothd lacks this function, or if a meter rests after failed sessions, meters
+  /// are searched for during at most 30 seconds instead.
   ///
   /// - Throws: `Failure` as in `inReach`.
   package func approaching(address: String?, seconds: Int) throws -> [PluggedMeter] {

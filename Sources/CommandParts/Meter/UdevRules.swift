@@ -33,7 +33,7 @@ package enum UdevRules {
     return lines + ["", "LABEL=\"glucoport_end\""]
   }
 
-  /// Whether a text is a valid name of a group. A rule then cannot get other content from it.
+  /// Whether a text is a valid name of a group. Such a text cannot add other content to a rule.
   package static func isGroup(_ name: String) -> Bool {
     let letters = name.utf8.allSatisfy { byte in
       (byte >= 0x61 && byte <= 0x7A) || (byte >= 0x30 && byte <= 0x39) || byte == 0x2D || byte == 0x5F
@@ -62,8 +62,8 @@ package enum UdevRules {
 extension UdevRules {
   private typealias IDs = (vendor: UInt16, product: UInt16)
 
-  /// Keeps ModemManager from the device. It would probe each serial line for a modem, and the meter would not
-  /// answer while it does.
+  /// Makes ModemManager ignore the device. It would probe each serial line for a modem, and the meter would
+  /// not answer during the probe.
   private static let ignoredByModems = "ENV{ID_MM_DEVICE_IGNORE}=\"1\""
 
   /// Starts the import in the service manager of each user that is logged in. A unit that is not installed is

@@ -95,7 +95,7 @@ package enum CountText {
   }
 }
 
-/// The list of the items that figures leave out, because another source has them too, or because a person
+/// The list of the items that statistics leave out, because another source has them too, or because a person
 /// chose another source.
 struct LeftOutListing {
   private let store: Store
@@ -129,8 +129,8 @@ struct LeftOutListing {
     for line in lines.suffix(filter.newest ?? lines.count) { output.line(line) }
   }
 
-  /// The finger sticks whose value a bolus calculator took from the sensor. Those shortly before and after
-  /// the filtered period are included.
+  /// The finger sticks whose value a bolus calculator took from the sensor. Such finger sticks shortly before
+  /// and after the filtered period are included.
   private func filledInSticks(_ filter: ItemFilter, _ output: Output) throws -> [StoredReading] {
     var sticks = filter.withoutShownLimits
     (sticks.newest, sticks.recordKinds, sticks.includesWithdrawn) = (nil, [], false)
@@ -144,7 +144,8 @@ struct LeftOutListing {
       }
       first = reading.utc
     }
-    // Sensor values take long to read, and few stores have such finger sticks.
+    // Sensor values take long to read, so they are read only if the store has such finger sticks, which is
+    // rare.
     guard let first else { return [] }
     sticks.since = first - FilledInSticks.reachSeconds
     (sticks.readingKinds, sticks.includesDevice) = ([.smbg, .cbg], nil)

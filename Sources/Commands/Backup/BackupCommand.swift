@@ -86,8 +86,8 @@ struct BackupCommand: PersonVisitor, PrintingCommand {
     }
   }
 
-  /// Writes the settings of this computer before the backup itself. So a backup never gets the settings of an
-  /// earlier one with its name.
+  /// Writes the settings of this computer to a file next to the backup. They are written before the backup:
+  /// otherwise, after a killed run, a backup could have the settings of an earlier backup with its name.
   private func settings(
     of store: Store, _ place: BackupPlace, _ protected: ProtectedFiles
   ) throws -> BackupSettings {
@@ -122,8 +122,8 @@ struct BackupCommand: PersonVisitor, PrintingCommand {
     if !quiet { for line in BackupText.lines(backup) { output.message(line) } }
   }
 
-  /// Stores the note about a finished backup next to the store. The backup is complete by then, so an error
-  /// is only reported.
+  /// Adds the finished backup to the notes about backups, a file next to the store. The backup is complete
+  /// already, so an error is only reported.
   private func note(_ backup: BackupFile, of store: Store, _ output: Output) {
     do {
       try BackupNotes(storePath: store.path).add(
@@ -141,8 +141,8 @@ struct BackupCommand: PersonVisitor, PrintingCommand {
 struct BackupPlace {
   /// The path of the finished backup.
   let file: String
-  /// The path of the unfinished backup, which then gets its final name. Only a killed run leaves a file with
-  /// this name.
+  /// The path to which the backup is written before it is renamed to `file`. Only a killed run leaves a file
+  /// at this path.
   let part: String
   let isFolder: Bool
   private let folder: String
@@ -165,8 +165,8 @@ struct BackupPlace {
     part = base + prefix + "backup" + Self.partSuffix
   }
 
-  /// The first name with this start that no file has: in one second, another store of the same name may be
-  /// backed up.
+  /// The first file name with this start that does not exist. Another store of the same name may be backed up
+  /// in the same second, so a number is added if necessary.
   private static func free(_ name: String) -> String {
     var (path, number) = (name + suffix, 1)
     while access(PathText.bytes(path), F_OK) == 0, number < 100 {
@@ -182,9 +182,9 @@ struct BackupPlace {
     DeviceTime(seconds: now).text.replacing(":", with: "") + "Z"
   }
 
-  /// The former backups of the store that are in the folder, oldest first. They come from the store's notes.
-  /// Names would not show whose backup a file is, or when it was made: stores can have equal names, and
-  /// clocks can be wrong. The path of the new backup is left out, since a removed backup may have had it.
+  /// The paths of the store's earlier backups in this folder, oldest first, from the notes about backups.
+  /// File names do not suffice: two stores can have equal names, and the clock that gave a name its time can
+  /// be wrong. The path of the new backup is left out, since a removed backup may have had it.
   func noted(_ notes: [BackupNote]) -> [String] {
     let base = folder.hasSuffix("/") ? folder : folder + "/"
     var paths: [String] = []

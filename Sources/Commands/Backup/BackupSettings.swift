@@ -7,8 +7,8 @@ import Foundation
 import Logbook
 import LogbookStore
 
-/// The settings of a computer outside the store, which a backup takes to another computer. It has only the
-/// path or the command of the token, and no secret.
+/// The settings of this computer that are not in the store. A backup takes them to another computer. They
+/// contain the path or the command of the remote's token, and no secret.
 struct BackupSettings: Codable, Equatable {
   /// A person in the list of `person list`.
   struct Owner: Codable, Equatable {
@@ -33,7 +33,7 @@ struct BackupSettings: Codable, Equatable {
   let units: [String]
   /// The crontabs that start glucoport.
   let crontabs: [String]
-  /// The environment variables of glucoport, as `backup` had them.
+  /// The environment variables of glucoport with the values that they had when `backup` ran.
   let environment: [String: String]
 
   enum CodingKeys: String, CodingKey {
@@ -86,7 +86,7 @@ struct BackupSettings: Codable, Equatable {
     JobFacts.of(user: Host.userName, configuration: Host.configurationFolder, hasRemote: false)
   }
 
-  /// What this computer lacks of these settings: lines of text, each with a command or a path.
+  /// Lists which of these settings this computer lacks: one line for each, with a command or a path.
   ///
   /// - Parameter store: the path of the restored store.
   func missing(for store: String) throws -> [String] {

@@ -104,8 +104,8 @@ struct RestoreCommand: PrintingCommand {
     }
   }
 
-  /// Warns if the bytes of the backup file are not those that it was made with. A failing disk may have
-  /// altered a value, although the file can be read.
+  /// Warns if the bytes of the backup file have changed since the backup was made. A failing disk may have
+  /// altered a value, although the file can still be read.
   private func warn(ofChangeIn notes: BackupNotes, _ output: Output) throws {
     let note = try notes.notes().last { Host.isSameFile($0.path, file.path) }
     guard let note, try !note.isUnchanged() else { return }
@@ -114,7 +114,7 @@ struct RestoreCommand: PrintingCommand {
     )
   }
 
-  /// Refuses a backup whose name this command gives to its temporary files: it would overwrite the backup.
+  /// Refuses a backup file that has the name of a temporary file of this command, which would overwrite it.
   private func requireForeignName(besides path: String) throws {
     let own = [".part", ".restoring", ".restoring.part", ".before-restore.part"].map { path + $0 }
     for name in own where Host.isSameFile(file.path, name) {

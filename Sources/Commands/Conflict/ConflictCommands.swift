@@ -14,7 +14,8 @@ struct ConflictCommand: ParsableCommand {
     subcommands: [ConflictListCommand.self, ConflictShowCommand.self, ConflictResolveCommand.self])
 }
 
-/// `glucoport conflict list`: lists the records for which a person must choose a side.
+/// `glucoport conflict list`: lists the records in conflict, for each of which a person must choose a
+/// version.
 struct ConflictListCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -33,7 +34,7 @@ struct ConflictListCommand: PrintingCommand {
   }
 }
 
-/// `glucoport conflict show`: prints both sides of one conflict, field by field.
+/// `glucoport conflict show`: prints both versions of one record in conflict, field by field.
 struct ConflictShowCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -70,7 +71,7 @@ struct ConflictObject: Encodable {
   }
 }
 
-/// A conflict with the contents of its sides, for `conflict show --json`.
+/// A conflict with the base and both edited versions of the record, for `conflict show --json`.
 struct ConflictSidesObject: Encodable {
   private struct Sides: Encodable {
     let base: JSONFragment?
@@ -110,8 +111,8 @@ enum ConflictText {
       "\(conflict.mine.deviceTime.text.replacing("T", with: " "))\(mark)  \(kind)\(blanks) \(conflict.guid.prefix(8))  \(reason(conflict))"
   }
 
-  /// All lines about a conflict: the record, the times of both edits, and each differing part with its text
-  /// on every side.
+  /// All lines about a conflict: the record, the times of both edits, and each differing part of the record
+  /// with its text in every version.
   static func lines(_ conflict: RecordConflict) -> [String] {
     var lines = [line(conflict), "  id      \(conflict.guid)"]
     if conflict.cause == .edited {

@@ -8,7 +8,7 @@ import Logbook
 import LogbookStore
 import TemporaryFiles
 
-/// The values of `--keep`: which side of a conflict becomes the content of the record.
+/// The values of `--keep`: which version of the record remains after the conflict.
 enum KeptSide: String, ExpressibleByArgument, CaseIterable {
   case mine, theirs, both, newer
 }
@@ -61,7 +61,7 @@ struct ConflictResolveCommand: PrintingCommand {
     case .both: return .both(guid: Host.randomUUID())
     case .newer: return try conflict.newer()
     case nil:
-      // A conflict that cannot be resolved by fields is refused before the person types them.
+      // A conflict that cannot be resolved by typed fields is refused before the editor opens.
       try conflict.check(.fields(RecordFields()))
       let sheet = ConflictSheet(conflict)
       let text = try TextEditor.edit(sheet.text, name: "conflict.json")
@@ -71,13 +71,13 @@ struct ConflictResolveCommand: PrintingCommand {
 }
 
 /// The text that a person edits to resolve a conflict: the fields to keep as JSON, followed by the fields of
-/// both sides.
+/// both versions.
 struct ConflictSheet {
   private let conflict: RecordConflict
 
   init(_ conflict: RecordConflict) { self.conflict = conflict }
 
-  /// The text before the edit. A side that was deleted is null.
+  /// The text before the edit. A version in which the record is deleted is null.
   var text: String {
     let start = conflict.mine.isDeleted ? conflict.theirs.fields : conflict.mine.fields
     let members = start.values.sorted { $0.key < $1.key }.map {
@@ -145,8 +145,8 @@ enum TextEditor {
     }
     let path = try write(text, name: name)
     defer { unlink(path) }
-    // The variable may contain options, so a shell splits it. Other programs with these variables do the
-    // same.
+    // `VISUAL` and `EDITOR` may contain options, so a shell splits the value. Other programs do the same with
+    // these variables.
     let status = system("\(editor) \(path.shellQuoted)")
     guard status == 0 else {
       throw Failure(.inputOutput, "the editor '\(displayed(editor))' failed; the conflict is not resolved")
@@ -172,8 +172,8 @@ enum TextEditor {
   }
 }
 
-/// One part of a record in which the sides of a conflict differ, with its text on each side. A text is nil if
-/// the side lacks the part.
+/// One part of a record in which the versions of a conflict differ, with its text in each version. A text is
+/// nil if the version lacks the part.
 struct Difference {
   /// The name of a field, or of another member of the record in glucoport-json(5).
   let name: String

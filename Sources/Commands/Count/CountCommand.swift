@@ -27,7 +27,7 @@ struct CountCommand: ParsableCommand {
 protocol PairDecision: PrintingCommand {
   /// What the command decides for the pair.
   static var choice: CountDecision.Choice { get }
-  /// The decision in the words of the result, which the two names follow.
+  /// The first words of the result, such as `both count`. The names of the pair follow them.
   static var meaning: String { get }
   var storeOptions: StoreOptions { get }
   var pair: CountPair { get }
@@ -66,8 +66,8 @@ struct CountBothCommand: PairDecision {
   @OptionGroup var pair: CountPair
 }
 
-/// `glucoport count once`: makes two items count as one fact. For two sources, it restores the default rule:
-/// items that both state count once. If other items seem to be the same, there is no sum.
+/// `glucoport count once`: makes two items count as one. For two sources, it restores the default rule: items
+/// that both sources state count once. If it is uncertain which items are the same, no total is shown.
 struct CountOnceCommand: PairDecision {
   static let choice = CountDecision.Choice.once
   static let meaning = "counted once"
@@ -156,7 +156,7 @@ struct CountPair: ParsableArguments {
   @Flag(help: "Print nothing on success.")
   var quiet = false
 
-  /// Both names, as messages show them.
+  /// Both arguments as messages show them.
   var names: String { "\(displayed(first)) and \(displayed(second))" }
 
   /// What the decision is about: the two sources or items that the arguments name in this store.
@@ -182,16 +182,16 @@ struct CountPair: ParsableArguments {
     }
   }
 
-  /// Refuses the same source twice, unless it has copies from a second export: without copies, all of its
-  /// items count in any case.
+  /// Refuses two arguments that name the same source, unless a second export of the source brought copies of
+  /// its items. Without copies, all of its items count in any case.
   private func requireCopies(_ name: String, _ store: Store) throws {
     let copies = try store.ownCopies(since: nil, until: nil, CountingRules())
     if copies.sources.contains(where: { $0.isNamed(name) }) { return }
     throw Failure(.usage, "\(displayed(first)): one source; everything that it states counts")
   }
 
-  /// Refuses two names that mean one source, such as a format and the only part of it. All items of one
-  /// source count in any case.
+  /// Refuses two names of one source, such as a format and the only sub-source of this format. All items of
+  /// one source count in any case.
   private func requireTwoSources(_ name: String, _ other: String, _ store: Store) throws {
     guard name.prefix(while: { $0 != "/" }) == other.prefix(while: { $0 != "/" }) else { return }
     let isPair = try store.countingSourcesByKind().values.contains { sources in
@@ -201,7 +201,7 @@ struct CountPair: ParsableArguments {
     if !isPair { throw Failure(.usage, "\(names): both name one source; everything that it states counts") }
   }
 
-  /// The item whose id is given; nil if the word is not an id.
+  /// The item whose id the word is; nil if the word is not an id.
   private static func item(_ word: String, _ store: Store) throws -> CountableItem? {
     if let reading = try store.reading(at: word) { return try countable(CountableItem(reading), word) }
     let isGuidStart = word.count >= 4 && word.allSatisfy { $0.isHexDigit || $0 == "-" }
@@ -220,10 +220,10 @@ struct CountPair: ParsableArguments {
     return item
   }
 
-  /// The name under which a decision stores a source. A person can type its format, its part, or both.
+  /// The name under which a decision stores a source. A person can type its format, its sub-source, or both.
   ///
   /// - Throws: `Failure`: `missingInput` for an unknown source, since the decision would have no effect;
-  ///   `usage` if the word names several parts.
+  ///   `usage` if the word names several sub-sources.
   static func sourceName(_ word: String, _ store: Store) throws -> String {
     let (sources, folded) = (try store.countingSources(), word.lowercased())
     if sources.contains(where: { $0.isNamed(folded) }) { return folded }

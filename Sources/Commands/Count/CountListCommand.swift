@@ -30,7 +30,7 @@ struct CountListCommand: PrintingCommand {
   }
 }
 
-/// `glucoport count remove`: removes a decision, so that the rule decides again.
+/// `glucoport count remove`: removes a decision, so that the default rule applies again.
 struct CountRemoveCommand: PrintingCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
@@ -58,18 +58,17 @@ struct CountRemoveCommand: PrintingCommand {
   }
 }
 
-/// How many items figures leave out because another source has them, too, in the two weeks that end with the
-/// newest item.
+/// The numbers of items that statistics leave out because another source has them, too. Only the two weeks
+/// that end with the newest item are counted.
 struct LeftOutCount {
   /// The number of items that another source has, too.
   private(set) var doubled = 0
   /// The number of finger sticks that only repeat a sensor's values.
   private(set) var sensorCopies = 0
 
-  /// The length of the period in seconds, which is that of `stats` without options.
+  /// The length of the counted period in seconds. It is the default period of `stats`.
   private static let seconds: Int64 = 14 * 86400
 
-  /// Starts with zero items.
   init() {}
 
   static func recent(_ store: Store) throws -> LeftOutCount {

@@ -120,7 +120,7 @@ struct AddCommand: AsyncPrintingCommand {
   }
 }
 
-/// The changes to an entry that a person corrects. Only what the words and options name is changed.
+/// The changes to a stored entry that a person corrects. Only what the words and options name is changed.
 struct EntryCorrection {
   private let entry: StoredEntry
   private let words: EntryWords
@@ -186,7 +186,8 @@ struct EntryCorrection {
     options.at?.placed(zone: zone, now: Host.now())
   }
 
-  /// The time of new items. It is that of the options, else that of the stored entry.
+  /// The time of the items that a correction adds: the time in the options, else the time of the stored
+  /// entry.
   private var addedPlace: (time: DeviceTime, placement: Placement) {
     if let place { return place }
     if let first = entry.records.first { return (first.deviceTime, first.placement) }
@@ -283,8 +284,8 @@ struct EntryCorrection {
         revision.added.records[0].draft.fields["text"] = .text(text)
       }
     }
-    // If the entry belongs to another one, as a dose belongs to a meal, the new records belong to that one,
-    // too.
+    // If the stored entry belongs to another entry, as a dose belongs to a meal, the added records belong to
+    // that other entry, too.
     let stored = entry.records.first.map { $0.entryGuid ?? $0.guid }
     let first = stored ?? revision.added.records.first?.guid
     for index in revision.added.records.indices where revision.added.records[index].guid != first {

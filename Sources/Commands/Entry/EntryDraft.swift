@@ -4,8 +4,8 @@ import CommandParts
 import Logbook
 import LogbookStore
 
-/// Chooses the ids of an entry's items: random ones, or ones that are derived from the typed line. Equal
-/// lines with a complete time get the same ids at each run, so a file of lines can be read repeatedly.
+/// Chooses the ids of an entry's items: random ids, or ids that are derived from the typed line. Equal lines
+/// with a complete time get the same ids at each run, so a file of lines can be read repeatedly.
 struct EntryIDs {
   private let line: [String]
 
@@ -14,7 +14,8 @@ struct EntryIDs {
 
   /// Derives the ids from a line.
   ///
-  /// - Parameter number: how many equal lines precede this one in the input, so that each gets other ids.
+  /// - Parameter number: how many equal lines precede this line in the input. Each equal line thus gets other
+  ///   ids.
   init(line: String, number: Int) { self.line = ["typed-line", line, String(number)] }
 
   private init(line: [String]) { self.line = line }
@@ -26,8 +27,8 @@ struct EntryIDs {
   func tick(_ kind: ReadingKind) -> Int64 {
     if line.isEmpty { return Host.randomTick() }
     let bytes = Digest.uuidBytes(of: line + ["reading", kind.name])
-    // Eight bytes of the UUID, without those that have its version. They are as evenly distributed as random
-    // bytes.
+    // Eight bytes of the UUID, without the two bytes that hold its version and variant. The eight bytes are
+    // as evenly distributed as random bytes.
     let number = (Array(bytes[0..<6]) + [bytes[7], bytes[9]]).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     let ticks = Device.typedTicks
     return ticks.lowerBound + Int64(number % UInt64(ticks.upperBound - ticks.lowerBound))
@@ -48,7 +49,7 @@ struct EntryDraft {
     (time, placement) = (options.at ?? .now).placed(zone: zone, now: Host.now())
   }
 
-  /// One line for each item of the entry, which a person sees before the question whether to add it.
+  /// One line for each item of the entry. With `--ask`, a person sees the lines before the entry is added.
   var lines: [String] {
     let shown = time.text.replacing("T", with: " ")
     let readings = words.readings.map { reading in
@@ -89,8 +90,8 @@ struct EntryDraft {
     return records.map { (draft: $0.0, guid: $0.1) }
   }
 
-  /// The record for a text without amounts. It annotates the reading of the entry, or is a note if there is
-  /// none.
+  /// The record for a text without amounts. It annotates the reading of the entry, or is a note if the entry
+  /// has no reading.
   private func textRecord(_ text: String, _ ids: EntryIDs, of reading: Reading?) -> (RecordDraft, String) {
     var fields = RecordFields(["text": .text(text)])
     guard words.readings.isEmpty else {

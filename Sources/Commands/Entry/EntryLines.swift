@@ -6,8 +6,8 @@ import Glibc
 import Logbook
 import LogbookStore
 
-/// Adds entries from the lines of standard input. Each line is answered when it is stored, so that a program
-/// at the other end of the pipe knows what is stored.
+/// Adds entries from the lines of standard input. For each line, a result is printed as soon as the line is
+/// stored. So a program at the other end of the pipe knows what is stored.
 final class EntryLines {
   /// The maximum number of lines that are kept in memory until the end of the input.
   private static let maxHeld = 100_000
@@ -33,9 +33,9 @@ final class EntryLines {
     (self.result, self.output) = (result, output)
   }
 
-  /// Stores the entries until the input ends. Returns the added items, or none unless they are kept.
+  /// Stores the entries until the input ends. Returns the added items if `keepsItems` is true, else none.
   ///
-  /// Every line is stored, even if its answer cannot be written: typed data is worth more than the answer.
+  /// Every line is stored, even if its result cannot be printed: typed data is worth more than the result.
   func run() throws -> [StoredItem] {
     Host.outlivesReader()
     var lines = LineReader(descriptor: STDIN_FILENO)
@@ -50,7 +50,7 @@ final class EntryLines {
         case nil: break
         case .correction(let revision)?: try correct(revision, number)
         case .entry(let entry)?:
-          // A record may belong to an entry in a later line, so it waits for the end of the input.
+          // A record may belong to an entry in a later line, so the record is kept until the input ends.
           if isStrict || entry.belongsToOthers { try hold(entry, number) } else { try add([(number, entry)]) }
         }
       }
@@ -60,7 +60,7 @@ final class EntryLines {
     return items
   }
 
-  /// Runs the work for a line. If the line is refused, the reason becomes its answer.
+  /// Runs the work for a line. If the line is refused, the reason is printed as its result.
   ///
   /// - Parameter line: returns the number of the line to refuse.
   private func answering(_ line: () -> Int, _ work: () throws -> Void) throws {
@@ -98,7 +98,8 @@ final class EntryLines {
     held.append((line, entry))
   }
 
-  /// Stores the lines that were kept, with entries before the records that belong to them.
+  /// Stores the lines that were kept until the end of the input. Entries come before the records that belong
+  /// to them.
   private func storeKeptLines() throws {
     let sorted = held.filter { !$0.entry.belongsToOthers } + held.filter(\.entry.belongsToOthers)
     guard !sorted.isEmpty else { return }
@@ -122,7 +123,7 @@ final class EntryLines {
     }
   }
 
-  /// Stores entries in one transaction, and prints an answer for each of their lines.
+  /// Stores entries in one transaction, and prints a result for each of their lines.
   ///
   /// - Parameter reached: gets the index of each entry before the entry is stored.
   private func add(
@@ -136,9 +137,9 @@ final class EntryLines {
     try answer(line, try EntryEditor(openStore(), at: Host.now()).revise(revision), word: "edited")
   }
 
-  /// Prints the answer for a line whose entry is stored.
+  /// Prints the result for a line whose entry is stored.
   ///
-  /// - Parameter word: what was done, for an entry that the store did not have already.
+  /// - Parameter word: the result to print if the store did not have the entry already, such as `added`.
   private func answer(_ line: Int, _ outcome: EntryEditor.Outcome, word: String) throws {
     if outcome.isNew, keepsItems { items += outcome.items }
     if result.quiet { return }
@@ -276,7 +277,7 @@ extension Substring {
   }
 }
 
-/// The answer to one line for `add - --json`; glucoport-json(5) documents the members.
+/// The result for one line of `add - --json`; glucoport-json(5) documents the members.
 struct EntryLineObject: Encodable {
   let line: Int
   let outcome: String
@@ -285,7 +286,7 @@ struct EntryLineObject: Encodable {
   let ids: [String]
   let reason: String?
 
-  /// The answer as text, for a line that was not refused.
+  /// The result as text, for a line that was not refused.
   var text: String {
     let state = withdrawn ? ", hidden" : differs ? ", differs" : ""
     return "line \(line): \(outcome)\(state) \(ids.joined(separator: " "))"

@@ -95,7 +95,7 @@ struct EntryObject {
     return entry
   }
 
-  /// The time of the entry: the shown time of the object, else its instant, else the present.
+  /// The time of the entry: the shown time of the object, else its instant, else the current time.
   private func place(_ zone: LogbookZone) throws -> (time: DeviceTime, placement: Placement) {
     guard let time = texts["device_time"] ?? texts["time"] else {
       return TimeArgument.now.placed(zone: zone, now: Host.now())

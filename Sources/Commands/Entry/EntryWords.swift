@@ -42,7 +42,8 @@ struct EntryWords {
   init(_ options: EntryOptions, unit: GlucoseUnit?) throws {
     (self.unit, isForced) = (unit, options.force)
     kind = options.kind.flatMap { ReadingKind(name: $0) } ?? .smbg
-    // A word such as '4.5 U' is split at the blank, since it begins with a number. A text keeps its blanks.
+    // An argument such as '4.5 U' is split at the blank, since it begins with a number. Other arguments are
+    // texts and keep their blanks.
     var rest = options.words.map(Self.trimmed).flatMap { word in
       Self.beginsNumber(word[...]) ? word.split(separator: " ").map(String.init) : [word]
     }[...]
@@ -83,7 +84,8 @@ struct EntryWords {
   /// Sets the subtype of a dose by the name of its insulin in the text: `12U Lantus`.
   private mutating func addSubtypeOfName() throws {
     guard let dose = changes[.insulin]?.values, dose["units"] != nil, dose["subtype"] == nil else { return }
-    // The name comes first, and may have a letter: `Humulin N`. In `4U forgot lantus` it is not that of the dose.
+    // The name is at the start of the text, and may have a letter: `Humulin N`. In `4U forgot lantus`, the
+    // name follows other words, so it may not be that of the dose.
     let names = texts.prefix(texts.dropFirst().first.map { $0.count <= 2 } == true ? 2 : 1)
     guard let first = names.first?.lowercased(),
       !["slow", "lento", "lenta", "lente", "lang", "background"].contains(first),
@@ -134,8 +136,8 @@ struct EntryWords {
     return isDigit(first) || isSign && word.utf8.dropFirst().first.map(isDigit) == true
   }
 
-  /// Whether a word is a number in a form that is not read: with a sign, in digits of another script, or a
-  /// fraction sign.
+  /// Whether a word is a number in a form that is refused: with a sign, in digits of another script, or as a
+  /// fraction character.
   private static func isUnreadableNumber(_ word: String) -> Bool {
     let scalars = word.unicodeScalars.drop { "+-\u{2212}\u{2013}".unicodeScalars.contains($0) }
     let category = scalars.first?.properties.generalCategory
@@ -193,8 +195,8 @@ extension EntryWords {
           "'\(displayed("\(number) \(next)"))' may be a glucose value and a text, or a text; write \(Self.asGlucose(number)) for glucose, or --note for a text"
         )
       }
-      // The measure may have two words, as in '140 blood pressure'. With more, '6.1 before exercise' would be
-      // refused.
+      // The word after the number may name another measure. Two words are examined only after 'blood', as in
+      // '140 blood pressure': otherwise, '6.1 before exercise' would be refused.
       let named = rest.first?.lowercased() == "blood" ? 2 : 1
       let following = rest.prefix { !Self.beginsNumber($0[...]) }.prefix(named)
       if let measure = following.first(where: OtherMeasure.isNamed) { throw Self.unclear(number, measure) }
@@ -241,7 +243,8 @@ extension EntryWords {
         .usage,
         "'\(displayed("\(amount) \(word)"))' are no carbohydrates, which 'g' means; write --note for a text")
     }
-    // A protein bar has carbohydrates as well.
+    // Another word may follow, as in '20g protein bar'. Such food has carbohydrates as well, so the amount is
+    // ambiguous.
     let after = isBefore ? rest.first : rest.dropFirst().first
     if isBefore || (after.map { !Self.beginsNumber($0[...]) } ?? false) {
       throw Failure(
@@ -288,7 +291,8 @@ extension EntryWords {
       || Double(number).map(typedMillimoles.contains) == true
   }
 
-  /// The fields whose amounts can exceed a thousand, so that a point may divide groups of digits.
+  /// The fields whose amounts can exceed a thousand, so that a point in the number may be a thousands
+  /// separator.
   private static let groupedFields: Set<String> = ["steps", "energy"]
 
   private static func requireUngrouped(_ text: String) throws {
@@ -312,11 +316,12 @@ extension EntryWords {
     return isText && number.utf8.allSatisfy(isDigit) && number.utf8.count <= 2
   }
 
-  /// Whether the word after a number may be an unknown unit. The number is then not glucose: '4.5 IE' is a
-  /// dose.
+  /// Whether the word after a number may be an unknown unit. If so, the number is not read as glucose: '4.5
+  /// IE' is a dose.
   private static func maybeUnit(_ word: String) -> Bool {
     if word.isEmpty || beginsNumber(word[...]) { return false }
-    // A lowercase letter may have another length in UTF-8, so positions in one text do not fit the other.
+    // A letter can have another length in UTF-8 after `lowercased`, so an index of `small` is not valid in
+    // `word`.
     let small = word.lowercased()
     let end = small.lastIndex { !".,;:".contains($0) }
     let name = small.prefix(through: end ?? small.startIndex)

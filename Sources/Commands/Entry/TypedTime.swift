@@ -3,8 +3,9 @@
 import CommandParts
 import Logbook
 
-/// Words for times in a typed entry. The entry is stored at the time of `--at`, so such a word next to a value is refused.
-/// A duration next to a word such as `after` is not exercise.
+/// Finds words for times in a typed entry, such as `yesterday`. Only `--at` sets the time of an entry, so
+/// these words are refused next to a value. A duration next to a word such as `after` is a time, and not
+/// exercise.
 enum TypedTime {
   /// Refuses a duration that says when a value was measured: `110 2h after lunch`.
   ///
@@ -24,7 +25,7 @@ enum TypedTime {
         + "for the time, or --note for a text")
   }
 
-  /// Refuses a text next to a value or an amount that says that the entry is of another time: `110 yesterday`.
+  /// Refuses a text that says that a value or an amount next to it is of another time: `110 yesterday`.
   static func requireNow(_ words: [String]) throws {
     let words = words.flatMap { $0.lowercased().split { !$0.isLetter && $0 != "-" }.map(String.init) }
     let pairs = zip(words, words.dropFirst()).first { pointers.contains($0) && partsOfDay.contains($1) }
@@ -54,7 +55,8 @@ enum TypedTime {
     "cardio", "treadmill", "marathon", "stroll", "mow", "clean", "putz",
   ]
 
-  /// Words after a duration, or before one at the end, that make a time of it.
+  /// Words that make a duration a time: `2h after`. They follow the duration, or precede it if no text
+  /// follows it.
   private static let prepositions: Set<String> = [
     "before", "after", "later", "ago", "past", "post", "pre", "since", "earlier", "until", "till", "into",
     "from", "pp",
@@ -64,7 +66,7 @@ enum TypedTime {
     "geleden",
     "efter", "før", "siden", "sedan",
   ]
-  /// Words before a duration that make a time of it, whatever follows.
+  /// Words that make the duration after them a time, whatever follows the duration: `within 2h`.
   private static let leading: Set<String> = ["hace", "within", "in", "il"]
 
   private static let otherTimes: Set<String> = [
@@ -86,7 +88,7 @@ enum TypedTime {
   ]
 }
 
-/// Words for parts of food next to an amount in grams, which are not carbohydrates.
+/// Words next to an amount in grams that name a part of food other than carbohydrates.
 enum TypedFood {
   /// The field of food that a word after grams names; nil for any other word.
   static func field(of word: String) -> String? {

@@ -175,15 +175,15 @@ struct MeterForgetCommand: PrintingCommand {
     if !quiet { output.line("\(displayed(known?.name ?? name ?? address)): no longer paired") }
   }
 
-  /// Removes the pairing from bluetoothd. If bluetoothd or its adapter is missing, a meter of the list can
-  /// still be forgotten.
+  /// Removes the pairing from bluetoothd. If bluetoothd or its adapter is missing, a meter in the list of
+  /// paired meters can still be forgotten.
   ///
   /// - Returns: the name that bluetoothd has for the meter; nil if it has none.
   private func removeBond(_ address: String, isKnown: Bool, _ output: Output) throws(Failure) -> String? {
     let (bus, devices): (BluetoothBus, [BluetoothDevice])
     do throws(Failure) {
       bus = try BluetoothMeters().bus()
-      // bluetoothd has one device for each adapter that has heard the meter.
+      // bluetoothd lists a meter once for each Bluetooth adapter that has received its signal.
       devices = try bus.devices().filter { $0.address.uppercased() == address }
     } catch {
       guard isKnown, error.category == .unavailable else { throw error }

@@ -165,7 +165,7 @@ struct MeterInfoCommand: PrintingCommand {
   }
 }
 
-/// The answers of a meter for `meter info --json`; glucoport-json(5) documents the members.
+/// What a meter reports, for `meter info --json`; glucoport-json(5) documents the members.
 private struct MeterInfoObject: Encodable {
   let meter: MeterObject
   let driver: String
@@ -219,7 +219,7 @@ private struct DriverObject: Encodable {
   }
 }
 
-/// A model in the list of its driver.
+/// A model in the object of its driver.
 private struct ModelObject: Encodable {
   let name: String
   let usb: String
@@ -234,8 +234,8 @@ private struct ModelObject: Encodable {
   }
 }
 
-/// `glucoport meter set-clock`: sets a meter's clock. No other command changes a meter, and no job runs this
-/// one.
+/// `glucoport meter set-clock`: sets a meter's clock. No other command changes a meter, and no job runs
+/// `set-clock`.
 struct MeterSetClockCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(

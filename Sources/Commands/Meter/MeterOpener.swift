@@ -9,9 +9,9 @@ import USBTransport
 
 /// Opens the meter that the options mean, and runs work with it until the work is done or a signal comes.
 ///
-/// Each meter is opened only once, since some answer only once after they are plugged in. So if a serial
-/// number is requested, the work starts with one meter after the other. It ends at once if the meter turns
-/// out to have another serial number.
+/// Each meter is opened only once, since some meters answer only once after they are plugged in. So if a
+/// serial number is requested, the work is started with one meter after the other. It ends at once if a meter
+/// turns out to have another serial number.
 struct MeterOpener {
   /// Inserts a layer between the driver and the meter, such as a recorder.
   typealias Wrap = (PluggedMeter, any Transport) throws -> any Transport
@@ -34,7 +34,8 @@ struct MeterOpener {
   ///
   /// - Parameters:
   ///   - allowsObstacle: whether models that are known not to be readable are included.
-  ///   - work: must call `onIdentity` of the connection if it reads the meter's identity itself.
+  /// - work: must call `onIdentity` of the connection if it reads the meter's identity itself, so that the
+  ///   serial number is checked.
   /// - Throws: errors of the work; `ExitStatus` if a signal ended it; `Failure` if no such meter is
   ///   connected.
   func perform<Result>(
@@ -54,8 +55,8 @@ struct MeterOpener {
   /// none is connected.
   ///
   /// - Throws: in addition, `Failure` of category `temporary` if the meter was unplugged meanwhile, since the
-  ///   job starts again when it returns. If a plugged meter cannot be read, a person must act, and the
-  ///   failure stays `unavailable`.
+  ///   job starts again when the meter is plugged in again. If a plugged meter cannot be read, a person must
+  ///   act, and the failure stays `unavailable`.
   func performIfPresent<Result>(
     _ work: (PluggedMeter, MeterConnection) throws -> Result
   ) throws -> Result? {

@@ -38,8 +38,8 @@ struct MeterRecordCommand: ClassifiedCommand {
     let recording = TranscriptRecording(to: file.path, isAnonymous: anonymise)
     let progress = ProgressMeter(output, isQuiet: quiet)
     let result = Result {
-      // A driver lists some models that it cannot read. A person who names the driver wants to try it with
-      // them.
+      // A driver lists some models that it cannot read. A person who names the driver may want to try such a
+      // model, so these models are included.
       try MeterOpener(meterOptions).perform(
         allowsObstacle: meterOptions.driver != nil, wrap: recording.begin
       ) { meter, connection in
@@ -192,7 +192,6 @@ final class TranscriptFile {
     guard code == 0 else { throw failure() }
   }
 
-  /// Removes the file, which is not needed any more.
   func remove() { unlink(PathText.bytes(path)) }
 
   private func failure() -> Failure {

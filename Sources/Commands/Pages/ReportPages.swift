@@ -14,13 +14,14 @@ struct ReportPages: PageSource {
   /// The maximum size in bytes of the records for a page, including all records about other items.
   private static let maxRecordBytes = 32 << 20
   private static let day: Int64 = 86400
-  /// How many days before today are searched for the newest reading. The numbers are tried in turn, and each
-  /// search reads the readings of its days.
+  /// The numbers of days before today that are searched for the newest reading. They are tried in turn, since
+  /// a search reads all readings of its days.
   private static let searches: [Int64] = [14, 100, 400]
-  /// The maximum offset of a clock from UTC in seconds, so that no reading of the page is missed.
+  /// The maximum offset of a clock from UTC in seconds. Ranges are extended by it, so that no reading of the
+  /// page is missed.
   private static let margin: Int64 = 86400
-  /// The items of how many seconds before and after the page's period are read. They can affect whether items
-  /// on the page count.
+  /// How many seconds before and after the page's period are read as well. The items there can affect whether
+  /// items on the page count.
   private static let context = margin + CountingMargin.seconds + CountingMargin.doubtSeconds
   /// The run stamp of all requests that pages send to the storage. It can be constant, since pages write
   /// nothing.
@@ -38,7 +39,8 @@ struct ReportPages: PageSource {
     let last = try await lastDay(query, parts, request.now)
     guard last <= latest else { return .invalid("This page does not exist: its days are in the future.") }
     let range = query.range(last: last)
-    // The statistics of 90 days would block a thread of the server for long, so they get a separate one.
+    // The statistics of 90 days would occupy a thread of the server for long, so a separate thread computes
+    // them.
     let thread = BackgroundWorker(try PageStore(), name: "glucoport.page")
     do {
       try await addRecords(of: range, parts, to: thread)
@@ -93,7 +95,8 @@ extension ReportPages {
     return now / Self.day * Self.day
   }
 
-  /// The zones of the logbook, which show the readings of which the source states only the instant.
+  /// The zones of the logbook. They determine the shown times of readings whose source states only the
+  /// instant.
   private func zone(_ parts: any PartService) async throws -> LogbookZone {
     var records: [(guid: String, state: RecordState)] = []
     try await forEachPage(of: .records, parts) { page in
@@ -132,8 +135,8 @@ extension ReportPages {
     }
     let wide = range.lowerBound - Self.context..<range.upperBound + Self.context
     try await add(wide)
-    // If a program may have copied sensor values as finger sticks, a week more on each side is needed to find
-    // them. Few logbooks have such finger sticks.
+    // A program may have copied sensor values as finger sticks. To find the copies, the readings of one more
+    // week before and after are needed. Few logbooks have such finger sticks.
     guard try await thread.run({ try $0.store.mayRelaySensors() }) else { return }
     try await add(wide.lowerBound - SensorCopies.marginSeconds..<wide.lowerBound)
     try await add(wide.upperBound..<wide.upperBound + SensorCopies.marginSeconds)
@@ -178,7 +181,7 @@ extension ReportPages {
 }
 
 extension LogbookZone {
-  /// The instant at which a clock of the logbook showed a time. Both are in seconds.
+  /// The instant at which a clock in the logbook's zone showed a time. Both are in seconds.
   fileprivate mutating func instant(ofShown seconds: Int64) -> Int64 {
     seconds - Int64(place(DeviceTime(seconds: seconds)).utcOffset)
   }
@@ -260,8 +263,8 @@ struct PageQuery: Equatable {
   }
 }
 
-/// The items of a logbook that one page needs, in a temporary store. A store applies the logbook's zones and
-/// withdrawals to them.
+/// The items of a logbook that one page needs, in a temporary store. The store applies the zones and
+/// withdrawals of the logbook to the items.
 struct PageStore {
   let store: Store
   private var ingest: Int64?

@@ -16,7 +16,8 @@ struct OthersStores {
   /// The minimum number of equal readings that show that the other store has the same readings. They must
   /// also be at least half of the readings that the other store could have.
   private static let minEqual = 12
-  /// A shorter serial number, without zeros at its start, may be a placeholder of the source.
+  /// The minimum length of a serial number without leading zeros. A shorter one may be a placeholder of the
+  /// source, so it is not compared.
   private static let minSerialLength = 5
 
   private let own: Person
@@ -81,7 +82,7 @@ struct OthersStores {
     return zip(sample, try present.holdings(of: sample, devices)).filter { $1 != .equal }.map(\.0)
   }
 
-  /// Readings at equal distances.
+  /// At most `sampleSize` of the readings, at equal distances in the list.
   private static func sample(_ readings: [Reading]) -> [Reading] {
     guard readings.count > sampleSize else { return readings }
     return (0..<sampleSize).map { readings[$0 * readings.count / sampleSize] }
@@ -91,8 +92,8 @@ struct OthersStores {
     serial.drop { $0 == "0" }.count >= minSerialLength
   }
 
-  /// Uses the store of another person. If it is missing or unreadable, the result is nil: that must not stop
-  /// this import, and `person list` shows it.
+  /// Runs work with the store of another person. If the store is missing or unreadable, the result is nil:
+  /// the fault must not stop this import, and `person list` shows it.
   private func reading<Value>(_ person: Person, _ work: (Store) throws -> Value?) throws -> Value? {
     do {
       guard try Store.exists(path: person.store) else { return nil }

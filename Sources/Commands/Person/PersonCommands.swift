@@ -62,8 +62,8 @@ struct PersonAddCommand: PrintingCommand {
     let folders = try folder.map { try PersonFolder.path($0.path) }
     let former = data + "/logbook.db"
     try PersonList.change { list in
-      // Without this check, no command would use the former store any more. Jobs of cron would read into
-      // another store and report nothing.
+      // The former store was used before any person was added. Without this check, no command would use it
+      // any more. Jobs of cron would import into another store and report nothing.
       if store == nil, try Store.exists(path: former), !list.all.contains(where: { $0.hasStore(former) }) {
         throw Failure(
           .usage,
@@ -130,8 +130,8 @@ struct PersonAssignCommand: PrintingCommand {
 
 /// The path of a folder that is assigned to a person.
 enum PersonFolder {
-  /// The path in the form in which the list stores it: absolute and without links, so that it is the same for
-  /// each way to the folder.
+  /// The path in the form in which the list stores it: absolute and without links. So all paths to a folder
+  /// become the same path.
   ///
   /// - Throws: `Failure` of category `missingInput` if the path is not that of a folder.
   static func path(_ given: String) throws(Failure) -> String {
@@ -174,7 +174,7 @@ struct PersonObject: Encodable {
   let folders: [String]
   let meters: [String]
 
-  /// Reads the state of the person's store. If it cannot be read, only this person's object states that.
+  /// Reads the state of the person's store. If it cannot be read, only `problem` of this person states that.
   init(_ person: Person) throws {
     (name, store, folders, meters) = (person.name, person.store, person.folders, person.meters)
     do {

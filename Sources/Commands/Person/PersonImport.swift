@@ -70,7 +70,8 @@ extension ImportCommand {
     }
   }
 
-  /// Runs the import for one of several persons. Its failure is printed, and does not stop the others.
+  /// Runs the import for one of several persons. Its failure is printed, and does not stop the imports for
+  /// the others.
   private static func reporting(
     _ output: Output, asOneOf count: Int, _ work: () throws -> ExitStatus?
   ) throws -> ExitStatus? {
@@ -84,8 +85,8 @@ extension ImportCommand {
   }
 }
 
-/// Checks that an input belongs to the person of the store: it must state no other person, and not the person
-/// of another store.
+/// Checks that an input belongs to the person of the store. It is refused if it states another person, or the
+/// person of another store.
 struct InputPerson {
   private let stated: [StatedPerson]
   private let name: String
@@ -203,7 +204,7 @@ struct MeterOwner {
   }
 }
 
-/// The meters of the other persons on this computer. An input with readings of one of them would go into the
+/// The meters of the other persons on this computer. An input with readings of such a meter would go into the
 /// wrong store.
 struct OthersMeters {
   private let persons: [Person]

@@ -153,10 +153,10 @@ struct StoreErasure {
   private mutating func removeFiles(_ setting: RemoteSetting?, hasStore: Bool) throws {
     let notes = BackupNotes(storePath: path)
     let backups = try notes.notes()
-    // The notes may have a path twice, if a backup was made where an earlier one had been removed. The last
-    // note is valid.
+    // The notes may contain a path twice, if a backup was made where an earlier one had been removed. Only
+    // the last note about a path is valid.
     let last = Dictionary(backups.map { ($0.path, $0) }) { $1 }
-    // A missing older backup is not reported, since `backup --keep` regularly removes them.
+    // A missing older backup is not reported, since `backup --keep` regularly removes older backups.
     let newest = backups.last { !$0.path.isEmpty }
     for backup in backups where !backup.path.isEmpty && last[backup.path] == backup {
       let isThere = remove(

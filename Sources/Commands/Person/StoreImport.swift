@@ -16,8 +16,8 @@ struct StoreImport {
 
   /// Opens the input; nil if the file is not a store.
   init?(_ command: ImportCommand, _ path: String, _ target: ImportTarget, _ output: Output) {
-    // The store's own file must not be opened and closed here: that would end the locks of this process on
-    // it.
+    // If the input is the store itself, its file must not be opened and closed here. Closing any descriptor
+    // of a file ends the locks of this process on it.
     isSameStore = Host.isSameFile(path, target.path)
     guard isSameStore || Store.isStore(path: path) else { return nil }
     (self.command, self.path, self.target, self.output) = (command, path, target, output)
@@ -65,8 +65,8 @@ struct StoreImport {
     return try command.show(report, in: { store }, output)
   }
 
-  /// Copies the store before a merge, since `undo` cannot reverse a merge. Earlier copies stay, until all of
-  /// their 99 names are used.
+  /// Copies the store before a merge, since `undo` cannot reverse a merge. Earlier copies are kept. When all
+  /// 99 names of copies are used, the last copy is replaced.
   private func keepCopy(of store: Store) throws -> BackupFile {
     let paths = Store.beforeMerges.map { store.path + $0 }
     let kept = try paths.first { try !Store.exists(path: $0) } ?? paths[paths.count - 1]

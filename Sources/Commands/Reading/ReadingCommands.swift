@@ -116,7 +116,7 @@ struct ReadingChoice: ParsableArguments {
     }
   }
 
-  /// The period as shown times. They do not depend on a zone.
+  /// The period in shown times. The zone is needed only for times relative to the present, such as `7d`.
   func range(_ store: Store) throws -> (since: DeviceTime?, until: DeviceTime?) {
     let zone = try store.timezone()
     let range = [since, until].map { $0?.placed(zone: zone, now: Host.now()).time }

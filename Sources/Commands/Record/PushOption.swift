@@ -14,8 +14,8 @@ struct PushOption: ParsableArguments {
   @Flag(help: "Send it at once; if that fails, it stays queued for the next upload.")
   var push = false
 
-  /// Tries to send edits, and returns them with their new state. They are stored in any case, so if one stays
-  /// queued, the reason is printed and nothing is thrown.
+  /// Tries to send edits, and returns them with their new state. The edits are stored in any case. So if an
+  /// edit stays queued, the reason is printed and nothing is thrown.
   func attempt(
     _ edits: [RecordEdit], in store: Store, _ storeOptions: StoreOptions, _ output: Output,
     isQuiet: Bool
@@ -34,7 +34,7 @@ struct PushOption: ParsableArguments {
   ) async throws -> [StoredItem] {
     guard push else { return items }
     let (failure, summary) = await send(storeOptions)
-    // The upload also sends other pending items, so its numbers may be larger.
+    // The upload also sends other pending items, so it may send more than these items.
     let own = items.filter { if case .reading = $0 { true } else { false } }.count
     if !isQuiet, summary.pushedReadings > own || summary.pushedRecords > items.count - own {
       output.message(

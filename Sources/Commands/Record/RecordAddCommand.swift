@@ -60,7 +60,7 @@ struct RecordAddCommand: AsyncPrintingCommand {
     }
   }
 
-  /// Whether the only word of this kind is the id of a reading.
+  /// Whether the words for this kind of record are only the id of a reading, as for an annotation.
   private var namesReading: Bool { if case .reading? = kind.details?.typing { true } else { false } }
 
   private func content(of kind: RecordKind) -> String {

@@ -52,8 +52,8 @@ struct RecordAttachCommand: AsyncPrintingCommand {
     let limit = try store.attachmentLimit()
     let intake = try ContentIntake(store)
     let (time, placement) = TimeArgument.now.placed(zone: try store.timezone(), now: Host.now())
-    // Uploads send the contents of one moment in the order of their ids. So the ids are sorted like the
-    // files.
+    // Attachments that were added at the same time are sent in the order of their ids. So the ids are sorted,
+    // and uploads send the files in the given order.
     let guids = files.map { _ in Host.randomUUID() }.sorted()
     let drafts = try zip(files, guids).map { path, guid in
       let file = try AttachedFile(path.path)
@@ -129,8 +129,8 @@ struct AttachedFile {
   /// Copies the bytes into the store's intake for attachments.
   ///
   /// - Returns: the stored content, and its first bytes to determine the type.
-  /// - Throws: `Failure` of category `badInput` if the file is larger than `limit` bytes. Reading stops
-  ///   there.
+  /// - Throws: `Failure` of category `badInput` if the file is larger than `limit` bytes. Reading stops at
+  ///   this limit.
   func read(
     into intake: ContentIntake, limit: Int64
   ) throws -> (content: AttachmentContent, head: [UInt8]) {
@@ -169,7 +169,7 @@ enum ContentType {
   static let headBytes = 512
   static let unknown = "application/octet-stream"
 
-  /// First bytes that identify a type. They count more than the name of the file.
+  /// First bytes that identify a type. They take precedence over the name of the file.
   private static let signatures: [(bytes: [UInt8], type: String)] = [
     (Array("%PDF-".utf8), "application/pdf"),
     ([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], "image/png"),

@@ -129,7 +129,8 @@ struct RecordEditCommand: AsyncPrintingCommand {
   }
 }
 
-/// `glucoport record delete`: deletes a record and those that belong to it. Tombstones replace them.
+/// `glucoport record delete`: deletes a record and the records that belong to it. Tombstones replace the
+/// deleted records.
 struct RecordDeleteCommand: AsyncPrintingCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(

@@ -65,7 +65,8 @@ struct RecordContentOptions: ParsableArguments {
     }
   }
 
-  /// Refuses an implausible time, unless `--force` is given. It runs before the store is created.
+  /// Refuses an implausible time, unless `--force` is given. It runs before the store is created, so that a
+  /// refused record creates no store.
   func checkTime(_ storeOptions: StoreOptions, _ output: Output) throws {
     guard !force else { return }
     try Self.requirePlausible(at, storeOptions, output)
@@ -87,7 +88,8 @@ struct RecordContentOptions: ParsableArguments {
     if let objection { throw Failure(.usage, "--at: \(objection)") }
   }
 
-  /// How many seconds a record may be ahead of this computer's clock, since clocks differ by some minutes.
+  /// How many seconds a typed time may be ahead of this computer's clock, since clocks differ by some
+  /// minutes.
   private static let maxLeadSeconds: Int64 = 300
 
   /// Why a typed time is implausible; nil if it is plausible.
@@ -189,7 +191,7 @@ struct FieldChanges {
     values[name] = .some(value)
   }
 
-  /// Sets a field from `field=value`, as `--set` has it.
+  /// Sets a field from an argument of `--set`, such as `text=soup`.
   mutating func set(_ assignment: String) throws {
     guard let sign = assignment.firstIndex(of: "=") else {
       throw Failure(.usage, "--set needs field=value, not '\(displayed(assignment))'")
@@ -230,8 +232,7 @@ struct FieldChanges {
     return fields
   }
 
-  /// The field that a unit sets, and the factor of the unit. For an empty word, it is the first unit of the
-  /// kind.
+  /// The field that a unit sets, and the factor of the unit. An empty word means the first unit of the kind.
   private func unit(_ word: String) throws -> (field: RecordField, word: String, factor: Double) {
     let units = kind.fields.flatMap { field in
       field.units.map { (field: field, word: $0.word, factor: $0.factor) }

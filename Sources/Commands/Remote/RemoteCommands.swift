@@ -113,7 +113,7 @@ struct RemotePageCommand: AsyncPrintingCommand {
       }
       return link
     }
-    // The line has only the link, so that a program can open it.
+    // Standard output gets only the link, so that a program can open it.
     output.line("\(setting.access.url)\(link.path)?language=\(language)")
     output.message(
       "glucoport: anyone with this link can read the logbook until \(DeviceTime(seconds: link.expiresAt).text)Z"

@@ -134,7 +134,8 @@ struct RemoteZone {
     if let record { try store.checkBaseZone(record, choice, at: remoteName, command: Self.command) }
   }
 
-  /// Sets the zone that has priority. It runs after the remote is stored.
+  /// If the zone of the remote's logbook has precedence, makes it the base zone of the store. Call it after
+  /// the remote is stored.
   func join() throws {
     guard let record else { return }
     try store.joinBaseZone(record, choice, at: remoteName, command: Self.command, now: Host.now())

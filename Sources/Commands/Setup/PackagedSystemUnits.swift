@@ -161,7 +161,8 @@ enum PackagedSystemUnits {
     ),
   ]
 
-  /// The timer that starts the search for Bluetooth meters. The system and users have the same one.
+  /// The timer that starts the search for Bluetooth meters. It is the same in the system's units and in the
+  /// users' units.
   static let bluetoothTimer = #"""
     # SPDX-License-Identifier: Apache-2.0
     [Unit]
@@ -179,7 +180,7 @@ enum PackagedSystemUnits {
 
     """#
 
-  /// The timer that starts `fetch`. The system and users have the same one.
+  /// The timer that starts `fetch`. It is the same in the system's units and in the users' units.
   static let fetchTimer = #"""
     # SPDX-License-Identifier: Apache-2.0
     [Unit]
@@ -197,7 +198,7 @@ enum PackagedSystemUnits {
 
     """#
 
-  /// The settings that take rights from a service which none of the services needs.
+  /// The settings that remove rights from a service. None of the services needs these rights.
   private static let confinement = """
     UMask=0077
     CapabilityBoundingSet=

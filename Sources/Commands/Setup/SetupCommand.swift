@@ -5,8 +5,8 @@ package import CommandParts
 import Glibc
 import Logbook
 
-/// A command that installs shell completions. Only the program knows all commands, so it passes the
-/// completions.
+/// A command that installs shell completions. They contain the names of all commands, which this module does
+/// not know, so the program passes the completions to `run`.
 package protocol CompletionInstaller: ClassifiedCommand {
   /// Runs the command with the completions of the whole program.
   func run(_ completions: CompletionScript) throws
@@ -23,7 +23,7 @@ struct SetupCommand: CompletionInstaller {
   @Flag(help: "Preview 'setup system' and 'setup user'; write nothing.")
   var dryRun = false
 
-  // This check is not in `validate`, since ArgumentParser calls that for the subcommands, too.
+  // This check is not in `validate`, since ArgumentParser also calls `validate` when a subcommand is run.
   func run(_ completions: CompletionScript) throws {
     guard dryRun else {
       throw ValidationError(
@@ -48,7 +48,8 @@ struct SetupSystemCommand: CompletionInstaller {
     "system", "Install program, units, udev rules and completions for all users.",
     examples: "sudo glucoport setup system", "glucoport setup system --prefix /opt/glucoport --dry-run")
 
-  // If the group and this command both have the flag, the parser sets only the one of the group.
+  // `setup` has the flag `--dry-run`, too. The parser then sets only the flag of `setup`, so both flags are
+  // read.
   @ParentCommand var group: SetupCommand
 
   @OptionGroup var target: SetupPrefix
@@ -80,7 +81,7 @@ struct SetupUserCommand: CompletionInstaller {
   }
 }
 
-/// `glucoport setup remove`: removes only the files that the other two commands have installed.
+/// `glucoport setup remove`: removes only the files that `setup system` or `setup user` has installed.
 struct SetupRemoveCommand: ClassifiedCommand {
   /// Whether the files of the system or those of the user are removed.
   enum Scope: String, CaseIterable, ExpressibleByArgument { case system, user }
@@ -214,7 +215,7 @@ struct SetupWork {
       return (change, file.path)
     }
     let planned = Set(plan.files.map(\.path))
-    // Files that an older version has installed, but that this version does not install.
+    // Files are removed if an older version has installed them and this version does not.
     return changes + known.keys.filter { !planned.contains($0) }.sorted().map { (.remove, $0) }
   }
 
@@ -233,8 +234,9 @@ struct SetupWork {
     let old = noted.digests
     let paths = plan.files.map(\.path) + [manifest]
     noted.folders += missingFolders(paths).filter { !noted.folders.contains($0) }
-    // A file that existed with the same content does not enter the manifest. A file that is replaced keeps
-    // its old digest until it is written, so that an interrupted installation can be repeated.
+    // A file that already existed with the same content is not entered in the manifest. A file that is
+    // replaced keeps its old digest in the manifest until it is written, so that an interrupted installation
+    // can be repeated.
     for (file, change) in zip(plan.files, changes) {
       let isOurs = change.change == .unchanged && old[file.path] != nil
       if change.change == .write || isOurs { noted.digests[file.path] = try file.digest() }

@@ -24,7 +24,7 @@ struct SetupPlan {
     let target = prefix + "/bin/glucoport"
     let pages = manualPages(nextTo: program, in: prefix + "/share/man")
     let rules = UdevRules.lines(DriverRegister.all, group: "plugdev", shared: false)
-    // If the running program is the installed one, its file has this content, and so it is not replaced.
+    // If the running program is the installed one, its file has this content already and is not replaced.
     let program = [SetupFile(path: target, content: .copy(of: program), mode: 0o755)]
     let units =
       try self.units(PackagedSystemUnits.files, in: prefix + "/lib/systemd/system", program: target)
@@ -87,7 +87,7 @@ extension SetupPlan {
     }
   }
 
-  /// The manual pages that are in the same archive as this program.
+  /// The manual pages that were unpacked together with this program, for example from an archive.
   private static func manualPages(nextTo program: String, in folder: String) -> [SetupFile] {
     let source = Host.folder(of: Host.folder(of: program)) + "/share/man"
     return ["1", "5", "7"].flatMap { section -> [SetupFile] in

@@ -66,7 +66,8 @@ struct FetchCommand: AsyncParsableCommand, PersonVisitor {
     defer { lock.release() }
     let store = try storeOptions.open(.importer)
     SignalFlag.watch(endsOnSecond: true)
-    // Read again with the lock held, since another fetch may have changed the states before.
+    // The sources are read again with the lock held, since another fetch may have changed their states in the
+    // meantime.
     let settings = try store.requireSources(names)
     let end = maxTime.map { ContinuousClock.now + .seconds($0.seconds) }
     let run = FetchRun(store: store, isUnattended: unattended, isNow: now, end: end)
@@ -130,7 +131,7 @@ struct FetchCommand: AsyncParsableCommand, PersonVisitor {
     _ status: ExitStatus
   ) -> ExitStatus {
     for hole in state.holes where !setting.state.holes.contains(hole) {
-      // If an import filled a part of a known hole, the rest of it is not new.
+      // If an import filled a part of a known hole, the remaining part is not new.
       let isRest = setting.state.holes.contains { $0.from <= hole.from && hole.until <= $0.until }
       if !isRest { output.message("glucoport: \(SourceText.line(hole, of: setting, in: zone))") }
     }

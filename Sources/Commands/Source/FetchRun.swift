@@ -38,7 +38,7 @@ struct FetchRun {
     var otherValues = 0
     /// Other devices in the store that have the same readings.
     var likelyDuplicates: [LikelyDuplicate] = []
-    /// What a person must know about finger sticks that may be of another person.
+    /// Warnings about finger sticks that may be of another person.
     var doubts: [String] = []
     /// Whether the source has more items, which the next run reads.
     var hasMore = false
@@ -99,7 +99,8 @@ struct FetchRun {
     }
   }
 
-  /// The ending of a fetch that sends no request. After a lasting failure, it is that failure again.
+  /// The result of a fetch that sends no request. If an earlier failure is lasting, the result is this
+  /// failure again.
   ///
   /// - Parameter reason: makes the message from the last error if the failure was temporary.
   private func held(
@@ -151,21 +152,23 @@ struct FetchRun {
 
   private func note(_ contents: SourceContents, of setting: SourceSetting, _ state: inout SourceState) {
     let now = Host.now()
-    // A Nightscout site keeps all values, and all are read, so it has no holes.
+    // A Nightscout site keeps all values, and all of them are read. So there are no holes, which are times
+    // with lost values.
     if setting.type != .nightscout {
       let (values, count) = (contents.values, contents.readings[.cbg] ?? 0)
       state.foundHoles = SourceHoles.after(state, oldest: values?.lowerBound, count: count, now: now)
       SourceHoles.updateReach(of: values, count: count, now: now, &state)
     }
-    // The clock of a value may be ahead. Its time is limited to the present, since a later one would hide
-    // holes. This needs a host clock that is right.
+    // If the clock of a sensor is ahead, the newest value is in the future. Its time is limited to the
+    // present, since a later time would hide holes. If the clock of this computer is evidently wrong, no time
+    // is stored.
     if let newest = contents.values?.upperBound, now >= Release.date {
       state.newestValue = max(state.newestValue ?? .min, min(newest, now))
     }
   }
 
-  /// Runs work on an answer, and throws its failures as those of the request. The entity tag and the date of
-  /// the answer are dropped, so that the next fetch gets it again.
+  /// Runs work on an answer, and throws its failures as failures of the request. The entity tag and the date
+  /// of the answer are dropped, so that the next fetch gets the same answer again.
   private func failingWithState<Value>(_ state: SourceState, _ work: () throws -> Value) throws -> Value {
     var state = state
     (state.entityTag, state.lastModified) = (nil, nil)
@@ -235,14 +238,14 @@ struct FetchRun {
         "\(setting.name): the answer\(fault); what was read is stored, and the next attempt reads it again"))
   }
 
-  /// Refuses a source that has been set as the store's remote since.
+  /// Refuses a source that has become the store's remote since the source was set.
   private func refuseRemote(_ setting: SourceSetting) throws {
     if let remote = try store.remote() { try SourceRemote.refuse(setting.access, as: remote.access) }
   }
 }
 
-/// Checks whether a source is the remote of the store. The remote's items already come with `upload`, which
-/// also gets changes.
+/// Checks whether a source is the remote of the store. `upload` already fetches the items of the remote, and
+/// their changes as well.
 enum SourceRemote {
   /// Refuses a source that is the same site as the remote.
   ///

@@ -71,7 +71,7 @@ struct SourceBody {
   }
 }
 
-/// What an answer contains. It is found without storing anything.
+/// What the answer of a source contains. It is determined without storing anything.
 struct SourceContents {
   /// The number of readings of each kind.
   private(set) var readings: [ReadingKind: Int] = [:]
@@ -134,7 +134,7 @@ struct SourceContents {
     return min(range.lowerBound, instant)...max(range.upperBound, instant)
   }
 
-  /// Whether the zone of the logbook is needed to place the times.
+  /// Whether the zone of the logbook is needed to determine the offsets of the times.
   var needsZone: Bool { usesZone && !statesZone }
 
   /// Whether the answer has neither items nor rejections.

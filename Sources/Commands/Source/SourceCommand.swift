@@ -69,7 +69,8 @@ struct SourceTestCommand: AsyncPrintingCommand {
     do {
       preview = try await SourcePreview(setting, for: store)
     } catch let failed as SourceRequest.Failed {
-      // A wait that the source asked for, or a rejected login, must also hold for later fetches.
+      // If the source asked for a wait or rejected the login, that is stored, so that later fetches take it
+      // into account.
       if failed.error.retryAfterSeconds != nil
         || failed.wasAsked && failed.error.failure.category == .permission
       {
@@ -107,10 +108,10 @@ struct SourceRemoveCommand: PrintingCommand {
   }
 }
 
-/// What a source has, as one request shows it. No items are stored.
+/// The data that a source returns for one request. No items are stored.
 struct SourcePreview {
   let contents: SourceContents
-  /// The state of the source after the request, with the ending of its command.
+  /// The state of the source after the request. For a command, it contains how the command ended.
   let state: SourceState
   let now: Int64
 
@@ -121,7 +122,7 @@ struct SourcePreview {
     now = Host.now()
     // The request has no entity tag or date, so that the source sends its answer even if it has not changed.
     var before = SourceState()
-    // Only recent items of a site are read, since they show whose site it is.
+    // Only recent items of a site are read, since they are enough to show whose site it is.
     if setting.type == .nightscout { before.cursor = SourceSite.recent(at: now) }
     do {
       let result = try await request.send(before)
@@ -131,7 +132,7 @@ struct SourcePreview {
       try request.check(body)
       state = result.state
       contents = try SourceContents(body, request.options(for: store, of: body))
-      // The import would fail in the same way, since it has no zone for these times.
+      // The zone is unknown, so an import of these times would fail with the same failure.
       if contents.needsZone, setting.access.timezone == nil, try store?.hasKnownZone() != true,
         try !NewLogbook().isKnown
       {

@@ -13,26 +13,29 @@ struct SourceGate {
     case open
     /// The interval has not passed. The value is the time of the next attempt in UTC seconds.
     case notDue(Int64)
-    /// An earlier fetch failed, and the delay after it has not passed. The value is its end in UTC seconds.
+    /// An earlier fetch failed, and the delay after it has not passed. The value is the end of the delay in
+    /// UTC seconds.
     case waiting(Int64)
     /// The source itself asked for no request before this time in UTC seconds. No option overrides it.
     case asked(Int64)
-    /// A failure lasts until a person acts.
+    /// No request is sent until a person corrects the cause of this failure.
     case blocked(Failure)
   }
 
   /// The first delay after a temporary failure, in seconds. It doubles with each further failure.
   static let firstSeconds: Int64 = 30
   /// The longest delay in seconds while a source is unreachable. It is short, since many sources keep values
-  /// only for hours: a longer one would lose values after an outage.
+  /// only for hours: after a longer delay, values would be lost.
   static let maxOutageSeconds: Int64 = 3600
-  /// The longest delay in seconds after other temporary failures, and the longest that a source can ask for.
+  /// The longest delay in seconds after other temporary failures, and the longest delay that a source can ask
+  /// for.
   static let maxSeconds = Int64(RetryAfter.maxSeconds)
   /// The first delay in seconds after a lasting failure, such as an answer that is not data.
   static let firstPersistentSeconds: Int64 = 3600
   /// The longest delay in seconds after lasting failures.
   static let maxPersistentSeconds: Int64 = 24 * 3600
-  /// The maximum random addition to an interval, in seconds. It keeps stores from asking all at one moment.
+  /// The maximum random addition to an interval, in seconds. With it, stores do not all send requests at the
+  /// same moment.
   static let maxJitterSeconds = 60.0
 
   let setting: SourceSetting
@@ -55,15 +58,15 @@ struct SourceGate {
     return isUnattended ? .notDue(time) : .open
   }
 
-  /// A time if it is in the future; nil if it has come. A time further away than `seconds` counts as come,
-  /// since the clock was then set back.
+  /// The time if it is in the future, otherwise nil. A time more than `seconds` ahead was stored before the
+  /// clock was set back, so it is ignored as well.
   private func pending(_ time: Int64?, within seconds: Int64) -> Int64? {
     guard let time, time > now, time - now <= seconds else { return nil }
     return time
   }
 
-  /// The longest wait in seconds that the state can cause. A later next attempt was stored while the clock
-  /// was ahead.
+  /// The longest wait in seconds that the state can cause. If the next attempt is later, it was stored while
+  /// the clock was ahead.
   private var longestWait: Int64 {
     let interval = Int64(setting.access.intervalSeconds) + Int64(Self.maxJitterSeconds)
     return setting.state.failures > 0 ? max(Self.maxPersistentSeconds, interval) : interval
@@ -123,7 +126,7 @@ struct SourceGate {
       }
       return state
     }
-    // If an earlier failure needs a person, only an answer of the source can replace it.
+    // If an earlier failure needs a person, a failure that occurs before the request does not replace it.
     guard wasAsked || !state.isBlocked else { return state }
     state.lastingError = failure.message
     if state.lastingCategory != failure.category.rawValue {

@@ -9,7 +9,7 @@ import Remotes
 import TemporaryFiles
 import USBTransport
 
-/// One request to a source of any type. It changes nothing there.
+/// One request to a source of any type. It changes nothing at the source.
 struct SourceRequest {
   /// The successful end of a request.
   struct Result {

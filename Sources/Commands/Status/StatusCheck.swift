@@ -29,7 +29,7 @@ struct StatusCheck {
   let contents: AttachmentBacklog
   /// The number of pending records that every remote would refuse.
   let unsendable: Int
-  /// The clock of each meter, as the last import from it found it.
+  /// The clock of each meter at the last import from this meter.
   let clocks: [MeterClock]
   /// The zone of the logbook, with which clocks are compared.
   let zone: LogbookZone
@@ -95,8 +95,9 @@ struct StatusCheck {
     return "; the last attempt failed for another reason: \(displayed(last))"
   }
 
-  /// A message if the clock of a meter is wrong; nil if it is right. It must be wrong both in the zone of the
-  /// import and in that of the logbook, which may have been corrected since.
+  /// A message if the clock of a meter is wrong, else nil. It is wrong only if it differs from the local time
+  /// both in the zone of the import and in the present zone of the logbook. The zone may have been corrected
+  /// since the import.
   private func wrong(_ clock: MeterClock) -> String? {
     let judgement = ClockJudgement(clock.comparison, in: zone)
     guard judgement.isOff, abs(clock.difference) > ClockJudgement.thresholdSeconds else { return nil }
@@ -166,7 +167,7 @@ struct StatusCheck {
       return isOver(since, maxAge)
         ? "no upload to \(url) has succeeded yet, although it was set on \(instant(since))" : nil
     }
-    // If it is unknown when the remote was set, a failed attempt decides.
+    // If it is unknown when the remote was set, there is a message only after a failed attempt.
     return remote.lastError == nil ? nil : "no upload to \(url) has succeeded yet"
   }
 

@@ -119,8 +119,8 @@ struct StatusCommand: PersonVisitor {
     if check { try report(findings, output) }
   }
 
-  /// Prints the result for a monitoring program, and ends with the status that the program expects. Metrics
-  /// contain the findings, so they end with `done`.
+  /// Prints the result for a monitoring program, and ends with the status that the program expects. For
+  /// metrics, the status is `done`, since the metrics contain the findings.
   private func report(
     _ text: StatusText, _ findings: [StatusFinding], _ format: StatusFormat, _ output: Output
   ) throws {
@@ -237,8 +237,8 @@ struct StatusPlugin {
 /// Follows a running upload to its end. On a terminal, it rewrites one line, with a mark that moves during a
 /// transfer. Otherwise, it prints a line for each change.
 struct StatusWatch {
-  /// The pause between two looks at the store: short for a person, but long enough not to slow an upload on a
-  /// small computer.
+  /// The pause between two reads of the store. It is short for a person, but long enough not to slow an
+  /// upload on a small computer.
   private static let pauseMicroseconds: UInt32 = 200_000
   private static let marks = ["|", "/", "-", "\\"]
 
@@ -261,7 +261,7 @@ struct StatusWatch {
         frame += 1
       } else if text != shown {
         output.line(text)
-        // The reader has closed the pipe and needs no more output.
+        // If the reader has closed the pipe, it needs no more output.
         guard output.pass() else { return }
         shown = text
       }

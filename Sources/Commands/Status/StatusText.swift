@@ -151,7 +151,7 @@ struct StatusText {
   let overview: Overview
   let sync: SyncOverview
   let contents: AttachmentBacklog
-  /// How many items the figures of the last two weeks leave out because another source has them, too.
+  /// How many items the statistics of the last two weeks leave out because another source has them, too.
   var leftOut = LeftOutCount()
   /// The sources of the store. Their `holes` have only the times whose sensor values the store still lacks.
   var sources: [SourceSetting] = []

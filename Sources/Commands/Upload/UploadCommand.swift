@@ -196,10 +196,10 @@ struct UploadCommand: AsyncParsableCommand, PersonVisitor {
 /// Decides whether the failure of an upload is printed, and with which exit status. Also stores lasting
 /// failures.
 ///
-/// A failing job would print the same line at every run, and each would become a mail. So if `--unattended`
-/// and `--quiet` are given, no temporary failure is printed, and a lasting one only once. It is printed again
-/// if the failure, the token or the remote has changed, or if an upload has succeeded since. `status --check`
-/// reports both.
+/// A failing job would print the same line at every run, and cron would send each line by mail. So with
+/// `--unattended` and `--quiet`, no temporary failure is printed, and a lasting one only once. It is printed
+/// again if the failure, the token or the remote has changed, or if an upload has succeeded since. `status
+/// --check` reports both kinds of failures.
 struct FailureReport {
   let run: UploadRun
   let isUnattended: Bool
@@ -216,8 +216,8 @@ struct FailureReport {
     do {
       return try await run.login()
     } catch let failure as Failure where !failure.category.isTemporary {
-      // If the logbook was removed on the remote, the store knows that. The failure is then the same for any
-      // token.
+      // If the logbook was removed on the remote, the failure is the same for any token. So the known mark of
+      // the token is kept.
       let known = run.setting.purgedAt == nil ? nil : run.setting.persistentFailure?.tokenMark
       let status = try report(failure, tokenMark: known ?? "")
       try run.store.sync {

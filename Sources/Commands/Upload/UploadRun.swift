@@ -28,8 +28,8 @@ struct UploadRun {
     }
     self.lock = lock
     do {
-      // Read again with the lock held, since an upload may have failed meanwhile, or a person may have
-      // changed the remote.
+      // The setting is read again with the lock held, since an upload may have failed meanwhile, or a person
+      // may have changed the remote.
       setting = try store.requireRemote()
     } catch {
       lock.release()
@@ -62,8 +62,8 @@ struct UploadRun {
     return try await setting.access.login(in: store.timezone())
   }
 
-  /// A mark of the login's token, by which a later run recognises the same token. The token cannot be found
-  /// from it.
+  /// A mark of the login's token, by which a later run recognises the same token. The token cannot be derived
+  /// from the mark.
   func mark(of login: RemoteLogin) -> String { login.token.mark(salt: setting.node) }
 
   /// Sends and fetches until all work is done or a limit is reached.
