@@ -29,8 +29,8 @@ extension RemoteAccess {
   ) async throws(Failure) -> RemoteLogin {
     let address = try RemoteAddress(url, allowsPlainHTTP: allowsPlainHTTP)
     let proxy = try RemoteProxy(for: address, environment: Host.environment)
-    // Checked before the token is read, since the command that prints the token may ask a person for a
-    // password.
+    // The certificate is checked before the token is read, since the command that prints the token may ask a
+    // person for a password.
     if let clientCertificate { try CertificateFiles.check(clientCertificate, at: Host.now()) }
     var login = RemoteLogin(
       address: address, token: try await token.token(), agent: "glucoport/\(Release.version)", zone: zone,

@@ -17,8 +17,9 @@ package enum SourceHoles {
   /// How long a filled hole is kept, in seconds. The import that filled it may be undone in this time.
   static let keptSeconds: Int64 = 90 * 86400
 
-  /// The holes of a source after it has answered, with those that the store has filled since. As long as the
-  /// source answers regularly, a time without values is one without a sensor, unless the source was late.
+  /// The holes of a source after it has answered, with the holes that the store has filled since. If the
+  /// source answers regularly, a time without values is a time without a sensor, and not a hole. A source
+  /// that was late is an exception.
   ///
   /// - Parameters:
   ///   - state: the state before this answer.
@@ -28,13 +29,15 @@ package enum SourceHoles {
   package static func after(_ state: SourceState, oldest: Int64?, count: Int, now: Int64) -> [SourceHole] {
     let found = state.foundHoles ?? state.holes
     guard let oldest, var from = state.newestValue else { return found }
-    // If `answeredAt` is in the future, the clock was ahead then. If the oldest value is before the last
-    // answer, the source itself was late. An example is a service that a phone did not reach for days.
+    // If `answeredAt` is in the future, the clock was ahead at that time. If the oldest value is before the last
+    // answer, the source itself was late: for example, a phone did not send values for days. In both cases, the
+    // last answer shows nothing.
     if let answered = state.answeredAt, answered <= now, oldest > answered - lagSeconds {
-      // Every source keeps values for more than two hours, so this answer contains all that the last one
-      // could not show yet.
+      // Every source keeps values for more than two hours. So this answer contains all values that the last
+      // answer could not contain yet.
       if now - answered <= lagSeconds { return found }
-      // No sensor was active at the last answer, and this answer contains all values of the next sensor.
+      // No sensor was active at the last answer, and this answer contains all values of the next sensor. So
+      // no values are missing.
       if from <= answered - lagSeconds, isWhole(state, oldest: oldest, count: count, now: now) {
         return found
       }
@@ -45,14 +48,14 @@ package enum SourceHoles {
   }
 
   /// Whether an answer contains all values since the start of its sensor. That is certain if an earlier
-  /// answer reached further back and had more values: the source then dropped none, neither by age nor by
-  /// number.
+  /// answer reached further back and had more values: the source then dropped no values, neither by age nor
+  /// by number.
   private static func isWhole(_ state: SourceState, oldest: Int64, count: Int, now: Int64) -> Bool {
     guard let reach = state.reachSeconds, let most = state.mostValues else { return false }
     return now - oldest < reach - minSeconds && count < most
   }
 
-  /// Stores how far back an answer reaches and how many values it has, if these are the most so far. An
+  /// Stores how far back an answer reaches and how many values it has, if they exceed the stored maximum. An
   /// answer without a recent value is ignored: its sensor may be silent, or this computer's clock may be
   /// wrong.
   package static func updateReach(
@@ -63,8 +66,8 @@ package enum SourceHoles {
     state.mostValues = max(state.mostValues ?? 0, count)
   }
 
-  /// Compares holes with the values in the store. `found` has the whole holes, without old ones that are
-  /// filled. `remaining` has the parts of them that are still without values.
+  /// Compares holes with the values in the store. `found` of the result has complete holes, but no old holes
+  /// that are filled. `remaining` has the parts of these holes that are still without values.
   ///
   /// - Parameter now: the host's clock in UTC seconds.
   package static func examine(
@@ -93,7 +96,7 @@ package enum SourceHoles {
     return rest
   }
 
-  /// A hole in words, on the clock of the logbook: `2026-05-06 02:10–06:40`.
+  /// A hole in words, with times in the zone of the logbook: `2026-05-06 02:10–06:40`.
   package static func text(_ hole: SourceHole, in zone: LogbookZone) -> String {
     let (from, until) = (shown(hole.from, zone), shown(hole.until, zone))
     return from.day == until.day

@@ -10,15 +10,15 @@ package struct StatsView {
   package let result: StatisticsResult
   /// By what the figures are grouped; nil if they are not grouped.
   package let grouping: Grouping?
-  /// The target range for which the shares are calculated.
+  /// The target range. The percentages of values below, in and above it are calculated.
   package let targets: Targets
   /// The unit in which glucose values are shown.
   package let unit: GlucoseUnit
   /// The zone of the logbook.
   package let zone: LogbookZone
-  /// The devices of the readings. The index of a device is its number in the figures.
+  /// The devices of the readings. The index of a device in this list is its number in `result`.
   package let devices: [Device]
-  /// One curve for each day; empty unless they were requested.
+  /// The curve of each day; empty unless the curves were requested.
   package var days: [DayCurve] = []
   /// Whether an item that two sources have counts only once.
   package var countsOnce = true
@@ -38,16 +38,16 @@ package struct StatsView {
 /// Reads the readings and records of a period from the store, and calculates their statistics.
 package struct StatsQuery {
   let store: Store
-  /// A text that must be the serial number or a part of the name of a device; nil for all devices.
+  /// A text that is the serial number of the selected device, or a part of its name; nil for all devices.
   let device: String?
   var zone: LogbookZone
   let now: Int64
   /// The period, the groups and the targets.
   package var options = Statistics.Options()
-  /// The kinds of records that are read: those with figures, or all kinds of a day. With a selected device,
-  /// none are read.
+  /// The kinds of records that are read: by default those that have figures, for the curve of a day all kinds
+  /// that it shows. With a selected device, no records are read.
   package var recordKinds: Set<RecordKind> = [.insulin, .food]
-  /// Whether and how items that two sources have count once, by decisions of people.
+  /// The rules by which items that two sources have count once, with the decisions of people.
   package var rules: CountingRules
   /// The ends of the period as shown times, in civil seconds; nil for an end that is open or an instant.
   package var shown: (since: Int64?, until: Int64?) = (nil, nil)
@@ -87,15 +87,17 @@ package struct StatsQuery {
   }
 
   /// Sets the period of this length that ends with the newest visible reading, and includes the records of
-  /// that day. So a store with one import a month has figures, and a record that was typed today does not
-  /// exclude the readings. If there are no readings, the period ends with the newest record.
+  /// the same day. So there are figures even if data are imported only once a month, and a record that was
+  /// typed today does not exclude the readings. If there are no readings, the period ends with the newest
+  /// record.
   package mutating func setPeriod(_ span: SpanArgument) throws {
     guard let last = try newestItem({ $0.recordKinds = [] }) ?? newestItem() else { return }
     let midnight = Self.midnight(last.shown)
     let newest = try newestItem { $0.limitShown(since: nil, until: midnight + 86400) }?.utc ?? last.utc
     options.until = newest + 1
     if let days = span.days {
-      // The newest item's clock may show another day than a clock of the logbook.
+      // The newest item may show another day than a clock in the logbook's zone. So the period is limited by
+      // shown times, too.
       shown = (midnight - (days - 1) * 86400, midnight + 86400)
       options.since = instant(midnight - (days - 1) * 86400)
       options.until = min(newest + 1, instant(midnight + 86400))
@@ -104,8 +106,8 @@ package struct StatsQuery {
     }
   }
 
-  /// Sets the `count` days that end where another period begins, for a comparison. Their curves are not
-  /// gathered.
+  /// Sets the period of `count` days that ends where another period begins, for a comparison. The curves of
+  /// these days are not gathered.
   ///
   /// - Returns: the first and the last moment of these days, on the clock of the logbook.
   package mutating func setPeriod(before period: Period, days count: Int) -> (
@@ -119,7 +121,7 @@ package struct StatsQuery {
   }
 
   /// Sets the calendar day of a time as the period; for nil, that of the newest visible item. Returns false
-  /// if there is none.
+  /// if there is no such item.
   package mutating func setDay(_ time: TimeArgument?) throws -> Bool {
     recordKinds = DayTally.recordKinds
     let time = time?.placed(zone: zone, now: now).time.seconds
@@ -145,13 +147,13 @@ package struct StatsQuery {
     }
   }
 
-  /// Requests the figures and the contents of the last `count` days of the period. A period without an end is
-  /// given one after the newest item. Only the last `curves` days have sensor values.
+  /// Requests the figures and the contents of the last `count` days of the period. A period without an end
+  /// gets an end after the newest item. Only the last `curves` days have sensor values.
   package mutating func gatherLastDays(_ count: Int, curves: Int) throws {
-    // A device may have shown the day before or after these days.
+    // A device may have shown the day before or after these days, so two more days are allowed.
     options.maxGroups = count + 2
-    // A note has no figures, but a page with the period shows it. If the period begins after all items, it
-    // keeps no end and stays empty.
+    // The newest item may be a note. A note has no figures, but a page with the period shows it. If the
+    // period begins after all items, it keeps no end and stays empty.
     if options.until == nil, let newest = try newestInstant(), newest >= options.since ?? newest {
       options.until = newest + 1
     }
@@ -277,8 +279,8 @@ package struct StatsQuery {
     rules.ownCopies = try store.ownCopies(since: start, until: end, rules)
   }
 
-  /// A filter for items outside a period that can affect whether items in it count. They may state the same
-  /// facts, or show that two sources seem to state the same.
+  /// A filter for items outside a period that can affect whether items in the period count. Such items may be
+  /// copies of them, or may show that two sources seem to have the same items.
   private func context(of filter: ItemFilter, from since: Int64, to until: Int64) -> ItemFilter {
     var context = filter
     (context.since, context.until) = (since, until)
@@ -293,9 +295,10 @@ package struct StatsQuery {
   /// The seconds before and after a period whose sensor values affect what counts in it.
   private static let sensorReach = max(FilledInSticks.reachSeconds, SensorSelection.contextSeconds)
 
-  /// Passes the items before or after a period in the order of time. Sensor values are included only between
-  /// `limit` and the period, where they affect which sensor is used. If a pump's bolus calculator gave finger
-  /// sticks, all sensor values are included.
+  /// Passes the items before or after a period to `body` in the order of time. Sensor values are included
+  /// only between `limit` and the period, where they affect which sensor is used. If a pump's bolus
+  /// calculator has finger sticks, all sensor values are included, since it may have taken the values from a
+  /// sensor.
   private func forEachAround(
     _ context: ItemFilter, limit: Int64, isBefore: Bool, _ body: (StoredItem) throws -> Void
   ) throws {
@@ -308,7 +311,7 @@ package struct StatsQuery {
     try store.forEachItem(late, body)
   }
 
-  /// Whether the filter passes a finger stick that a person entered into a pump's bolus calculator.
+  /// Whether the filter passes a finger stick that comes from a pump's bolus calculator.
   private func holdsCalculated(_ context: ItemFilter) throws -> Bool {
     var (sticks, isFound) = (context, false)
     (sticks.readingKinds, sticks.recordKinds) = ([.smbg], [])
@@ -341,7 +344,7 @@ package struct StatsQuery {
 /// store.
 private struct BackgroundStatistics {
   enum Item {
-    /// A reading, with the facts by which items of two sources are compared.
+    /// A reading, with the values by which it is compared with items of other sources.
     case reading(GlucoseReading, CountableItem?, isContext: Bool)
     case record(StoredRecord, isContext: Bool)
   }
@@ -461,7 +464,8 @@ extension StoredItem {
   }
 }
 
-/// Numbers for devices, in the order in which they come, and their ranks in the fixed order of all devices.
+/// Numbers for devices, in the order in which their readings come, and their ranks in the fixed order of all
+/// devices.
 private struct DeviceNumbers {
   private typealias Place = (number: Int?, rank: Int)
 
@@ -515,7 +519,8 @@ extension ReportContents {
       },
       targets: view.targets, unit: view.unit, zone: view.zone.name, dates: dates, device: device,
       version: Release.version, isAnonymised: isAnonymised)
-    // Phones often have the name of their owner, so an anonymised report shows only the format.
+    // A source may have the name of a phone, which often contains that of its owner. So an anonymised report
+    // shows only the format.
     sourceName = { isAnonymised ? SourceTitle.format($0.format) : SourceTitle.text($0) }
   }
 }

@@ -9,7 +9,7 @@ package struct TimeArgument {
   private enum Form {
     /// The number of seconds from the time until now.
     case back(Int64)
-    /// The number of days from that day until today, and the seconds since its midnight.
+    /// The number of days from the typed day until today, and the seconds since its midnight.
     case day(daysBack: Int64, seconds: Int64)
     case shown(DeviceTime)
     case stated(DeviceTime, utcOffset: Int32)
@@ -69,8 +69,8 @@ package struct TimeArgument {
     }
   }
 
-  /// The time on a clock of the logbook, and its placement. A time that was typed with an offset stays on the
-  /// clock of that offset.
+  /// The time on a clock in the zone of the logbook, and its placement. A time that was typed with an offset
+  /// keeps that offset.
   package func placed(zone: LogbookZone, now: Int64) -> (time: DeviceTime, placement: Placement) {
     var zone = zone
     switch form {
@@ -104,8 +104,8 @@ extension TimeArgument {
     return try SpanLimit.number(text.dropLast(), of: unit).map { .back($0 * unit) }
   }
 
-  /// Reads a time of day such as `18:30`, `today` or `yesterday`. A time of day may follow one of these
-  /// words.
+  /// Reads a time of day such as `18:30`, `today` or `yesterday`. A time of day may follow `today` or
+  /// `yesterday`.
   private static func day(_ text: String) -> Form? {
     let words = text.split(separator: " ", omittingEmptySubsequences: false)
     let daysBack: Int64? = words[0] == "yesterday" ? 1 : words[0] == "today" ? 0 : nil

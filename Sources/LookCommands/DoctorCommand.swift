@@ -54,8 +54,8 @@ struct DoctorCommand: AsyncParsableCommand, ClassifiedCommand {
     if status != .done { throw status }
   }
 
-  /// The persons whose stores are checked. None if a single store is chosen, or if the list cannot be read,
-  /// which is then reported.
+  /// The persons whose stores are checked. The list is empty if a single store is chosen. It is also empty if
+  /// the list of persons cannot be read, which a finding then reports.
   private var persons: [Person] {
     if storeOptions.isChosen { return [] }
     do { return try PersonList.load().all } catch { return [] }

@@ -68,8 +68,8 @@ struct ExportCommand: PrintingCommand {
   func run(_ output: Output) throws {
     let store = try storeOptions.open(.reader)
     var filter = try items.filter(store)
-    // Without an option that selects kinds, unlisted kinds are exported, too, since a newer program may read
-    // them.
+    // Without `--kind`, records are exported that `list` does not show, such as statements about other items,
+    // or kinds that only newer programs know.
     filter.includesUnlistedKinds = items.kind == nil
     var writer = try writer(store, output)
     writer.begin()

@@ -97,7 +97,7 @@ struct LatestReading {
     (filter.readingKinds, filter.recordKinds) = ([.cbg, .smbg], [])
     filter.until = max(now, Release.date) + Self.maxAheadSeconds
     var (count, readings): (Int, [StoredReading]) = (Self.readCount, [])
-    // If the newest readings are all tests of control solution, more readings are read each time.
+    // The newest readings may all be tests with control solution. Then a larger number of readings is read.
     while true {
       filter.newest = count
       var found = 0

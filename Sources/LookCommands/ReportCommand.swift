@@ -15,7 +15,7 @@ struct PagesArgument {
   /// The selected parts; nil for all.
   private let parts: Set<ReportPart>?
 
-  /// Nil for a text that contains an unknown name.
+  /// Reads the argument; nil for a text that contains an unknown name.
   init?(_ text: String) {
     if text == Self.all {
       parts = nil
@@ -96,11 +96,12 @@ struct ReportCommand: PersonVisitor {
   @Flag(help: "Print nothing on success.")
   var quiet = false
 
-  /// The lengths in days of periods that are compared with the time before. For a longer period, reading the
-  /// earlier one would take most of the time that the page may need.
+  /// The lengths in days for which a period is compared with the period before it. For a longer period,
+  /// reading the earlier period would take most of the time that the page may need.
   private static let comparedDays = 7...31
 
-  /// Suffixes of forms that a person may expect, but that a report does not have. Any other name gets HTML.
+  /// The suffixes of file formats that a person may expect, but that a report does not support. A file with
+  /// any other suffix gets HTML.
   private static let otherSuffixes: Set<Substring> = [
     "csv", "tsv", "txt", "json", "ndjson", "xml", "doc", "docx", "odt", "rtf", "xls", "xlsx", "ods", "png",
     "jpg", "jpeg", "svg", "zip", "db",
@@ -149,7 +150,8 @@ struct ReportCommand: PersonVisitor {
     let output = Output()
     let store = try storeOptions.open(.reader)
     let path = try all.map { try file(in: $0.path, of: store) } ?? outputPath
-    // This is checked before the page is created, too.
+    // `SavedFile` checks the path, too. This check refuses a protected file before the page is created, which
+    // takes time.
     let protected = ProtectedFiles(store: store.path, remote: try store.remote())
     if path != "-" { try protected.refuse(path) }
     let (page, summary) = try page(store, path, output)

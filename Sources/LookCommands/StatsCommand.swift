@@ -11,7 +11,7 @@ enum StatsForm: String, ExpressibleByArgument, CaseIterable {
   case table, csv
 }
 
-/// What `stats` counts if two sources state the same fact: one of both, or both.
+/// Whether an item that two sources have counts once in `stats`, or each copy counts.
 enum CountForm: String, ExpressibleByArgument, CaseIterable {
   case once, all
 }
@@ -231,7 +231,7 @@ extension StatsText {
     return lines + [episodeLine(sensor)]
   }
 
-  /// The mean. With many LO or HI, the text states that it is only a bound.
+  /// The mean as text. If many readings are LO or HI, the text states that the mean is only a bound.
   private func bounded(_ mean: String) -> String {
     switch total.sensor.bound {
     case .orLower: "\(mean) or lower"
@@ -259,7 +259,8 @@ extension StatsText {
         name, limit, percents.sum(first, second), exact[first.rawValue] + exact[second.rawValue])
     }
     let (low, high) = (view.targets.low.number(in: view.unit), view.targets.high.number(in: view.unit))
-    // These rows combine two ranges, since goals apply to the sum: low with very low, high with very high.
+    // The rows `above` and `below` combine two ranges each, since goals apply to their sum: low with very
+    // low, high with very high.
     let above = view.targets.highest == nil ? nil : sum("above", ">\(number(high))", .high, .veryHigh)
     let below = sum("below", "<\(number(low))", .veryLow, .low)
     var lines = [line(.veryHigh), line(.high), above, line(.target), below, line(.low), line(.veryLow)]

@@ -39,10 +39,10 @@ struct SourceAmountObject: Encodable {
   let total: Double
   let daysWithAny: Int
   let perDay: Double
-  /// Another source that seems to state the same doses or meals, so that the two must not be added; nil
-  /// without one.
+  /// Another source that seems to state the same doses or meals; nil without such a source. The amounts of
+  /// both sources must not be added.
   let differsFrom: String?
-  /// By how many minutes most of its amounts are later than the equal ones of the other source.
+  /// By how many minutes most amounts of this source are later than the equal amounts of the other source.
   let shiftMinutes: Int?
 
   init(_ amount: SourceAmount, _ doubts: [SourceDoubt]) {
@@ -225,7 +225,7 @@ struct FingerSticksObject: Encodable {
   let ranges: JSONMembers<Range>
   let lbgi: Metric
   let hbgi: Metric
-  /// The amounts that each source states; only for the whole period.
+  /// The number of finger sticks that each source states; only for the whole period.
   let sources: [SourceAmountObject]?
 
   init(_ fingers: FingerStickFigures, _ unit: GlucoseUnit, _ sources: [SourceAmountObject]?) {

@@ -25,7 +25,8 @@ extension [MeterReading] {
 
   /// Marks the readings of one clock that are oldest first or newest first.
   ///
-  /// Most pairs of neighbours determine the order, so that one change of the clock does not reverse it.
+  /// The majority of the pairs of neighbouring readings determines the order, so that one change of the clock
+  /// does not reverse it.
   mutating func markClockSetBackInEitherOrder() {
     let rises = zip(self, dropFirst()).count { $0.deviceTime < $1.deviceTime }
     let falls = zip(self, dropFirst()).count { $0.deviceTime > $1.deviceTime }

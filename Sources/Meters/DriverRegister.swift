@@ -2,7 +2,7 @@
 
 public import Logbook
 
-/// Every driver. Where several drivers know a device, they are tried in this order.
+/// All drivers. If several drivers know a device, they are tried in the order of the list.
 public enum DriverRegister {
   /// The drivers. A driver that is not in this list is not used.
   public static let all: [any MeterDriver.Type] = [

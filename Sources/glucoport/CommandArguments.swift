@@ -61,8 +61,8 @@ extension CommandArguments {
     }
   }
 
-  /// Whether a command has no options and arguments of itself. If it has any, they are parsed before the
-  /// subcommand.
+  /// Whether a command has no options and arguments of itself, other than those of its subcommands. If it has
+  /// any, the parser reads them before the subcommand.
   private static func hasNoArguments<Command: ParsableCommand>(_: Command.Type) -> Bool {
     MemoryLayout<Command>.size == 0
   }
@@ -87,7 +87,7 @@ extension CommandArguments {
   }
 
   /// The words with `--store` and `--person` moved after the command, where the parser expects them. Nil
-  /// unless they come before the command.
+  /// unless these options come before the command.
   private var withStoreOptionsAfterCommand: [String]? {
     get throws {
       var (rest, options) = (words[...], [String]())
@@ -109,7 +109,8 @@ extension CommandArguments {
         path.append(rest.removeFirst())
         commands = next.configuration.subcommands
       }
-      // Without a known command, the options stay at the end, so that the unknown command is reported.
+      // Without a known command, the options are placed at the end, so that the parser reports the unknown
+      // command.
       return path + (path.isEmpty ? rest + options : options + rest)
     }
   }
@@ -174,8 +175,8 @@ extension CommandArguments {
       && unit.allSatisfy { $0.isLetter || $0 == "/" }
   }
 
-  /// Reports an unknown option. The parser reports it only after the command has validated the known ones.
-  /// Until then, the value of an unknown option counts as a file.
+  /// Reports an unknown option. The parser reports it only after the command has validated the known options.
+  /// In this validation, the value of an unknown option would count as a file.
   private func refuseUnknownOption() throws {
     var (command, path): (any ParsableCommand.Type, [String]) = (Glucoport.self, [])
     for word in words {

@@ -11,7 +11,7 @@ import USBTransport
 /// maps the index of a store's log in this way.
 enum FatalSignals {
   /// Installs handlers that print why the program ends, and end it. At the limit of processor time, a command
-  /// that handles SIGTERM stops in order, as after SIGTERM.
+  /// that handles SIGTERM stops as it does after SIGTERM.
   static func watch(printsJSON: Bool) {
     SignalFlag.prepare()
     var (limit, disk) = (sigaction(), sigaction())

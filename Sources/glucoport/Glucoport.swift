@@ -45,8 +45,8 @@ struct Glucoport: ParsableCommand {
 
   /// Keeps the main thread for signals, until a command on another thread ends the process.
   ///
-  /// The runtime's other threads block most signals. This thread receives all of them, also those that the
-  /// process which started the program had blocked: SIGTERM has an effect in each case.
+  /// The runtime's other threads block most signals. This thread receives all signals, even if the process
+  /// that started the program had blocked them. So SIGTERM always has an effect.
   static func waitForSignals() -> Never {
     var none = sigset_t()
     sigemptyset(&none)
@@ -80,7 +80,7 @@ struct Glucoport: ParsableCommand {
     }
   }
 
-  /// The command with its class; nil for one of the parser itself, such as the help.
+  /// The command as a `ClassifiedCommand`; nil for a command of the parser itself, such as the help.
   ///
   /// The cast is generic, since the cast of a value whose type is not known searches the conformances twice.
   private static func classified(_ command: some ParsableCommand) -> (any ClassifiedCommand)? {
@@ -161,8 +161,8 @@ struct Glucoport: ParsableCommand {
     }
   }
 
-  /// Prints a usage error. In the parser's message, the options of the command follow after the first line,
-  /// and then where to read more.
+  /// Prints a usage error. In the parser's message, the options of the command follow the first line, and
+  /// then a line about where to read more. With `--json`, only the first line and that last line are printed.
   private static func showUsage(_ error: any Error, _ output: Output) {
     let whole = fullMessage(for: error)
     guard Output.printsFailuresAsJSON else { return output.message(whole) }

@@ -2,8 +2,8 @@
 
 import CommandParts
 
-// This comes first, since it needs neither threads nor the parser, which take half of the time of a short
-// run.
+// This call comes first, since it needs neither threads nor the parser, which take half of the time of a
+// short run.
 Glucoport.showOnlyVersion()
 // This must come before threads exist, which would get their own heaps.
 if Host.arguments?.contains("serve") != true { Host.shareHeap() }
@@ -11,7 +11,7 @@ if Host.arguments?.contains("serve") != true { Host.shareHeap() }
 Glucoport.muteRuntime()
 // This must come before the task. If no thread can start, a task never runs.
 Glucoport.requireResources()
-// This is a task, since an `await` here would end the main thread at the first wait. The C library then
-// reads the unwind tables of the whole program, for which 1 MiB of it stays in memory.
+// This is a task, since an `await` here would end the main thread at the first wait. At the end of a thread,
+// the C library reads the unwind tables of the whole program, of which 1 MiB then stays in memory.
 Task.detached { await Glucoport.main() }
 Glucoport.waitForSignals()

@@ -13,7 +13,7 @@ struct AddTests {
     return outcome
   }
 
-  /// The columns of the table after the times, without ids.
+  /// The lines of `list` without times and ids.
   private func list(_ program: Program, _ arguments: String...) async throws -> [String] {
     let outcome = try await program.run(arguments: ["list"] + arguments)
     #expect(outcome.status == 0, "\(outcome.errors)")
@@ -63,7 +63,7 @@ struct AddTests {
     #expect(fields["text"] as? String == "before breakfast")
     let tick = try #require(objects[0]["position"] as? Int64)
     #expect(fields["reading"] as? String == "model|typed|typed|smbg|tick|\(tick)|0|0")
-    // The text is kept with the reading that replaces the first one.
+    // After an edit of the reading, the text belongs to the reading that replaces it.
     _ = try await add(program, "--edit \(try #require(objects[1]["guid"] as? String)) 6.4mmol")
     let edited = try await program.run("list", "--format", "ndjson").objects()
     let other = try #require(edited[0]["position"] as? Int64)
@@ -245,7 +245,7 @@ struct AddTests {
         ], "\(answers.output)")
     let whole: Set = ["smbg 6.1 mmol/L manual", "food 50 g · soup", "insulin 3 U", "exercise 30 min"]
     #expect(try await Set(list(program)) == whole)
-    // A line that changes nothing adds no step of 'undo'.
+    // A line that changes nothing is not a change that 'undo' could reverse.
     let again = try await program.run("add", "-", "--json", input: lines).objects()
     #expect(again.map { $0["outcome"] as? String } == ["known", "known", "refused", "refused"])
     _ = try await program.run("undo", "--yes")
@@ -309,7 +309,7 @@ struct AddTests {
     #expect(
       added.status == 0 && added.output.isEmpty && added.errors.isEmpty, "\(added.errors)")
     #expect(try await list(program).count == 2)
-    // The store itself refuses this text, after the words were understood, and is not created for it.
+    // `add` understands the words, but the store refuses the text. So the store is not created.
     let none = program.path("none.db")
     let first = try await program.run("add", "-", "--strict", "--store", none, input: "60g --note 'a\0b'\n")
     #expect(first.status == 65 && first.output.hasPrefix("line 1: refused:"), "\(first)")
@@ -348,7 +348,7 @@ struct AddTests {
     #expect(try await program.run("list", "--format", "ndjson").output.split(separator: "\n").count == 81)
   }
 
-  /// The typed items are stored, and the exit status shows that the answers are lost.
+  /// The typed items are stored, and the exit status shows that the results could not be printed.
   @Test func linesOfAddAreStoredEvenIfTheOutputIsClosed() async throws {
     let program = try Program()
     let lines = "printf '45g --at 2026-05-06T0%d:00\\n' 1 2 3"
@@ -367,7 +367,7 @@ struct AddTests {
     let outcome = try await program.run("add", "-", input: input)
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(try await Set(list(program)) == ["smbg 6.1 mmol/L manual", "food 45 g"])
-    // A number that cannot be read is not text either.
+    // An empty word, or a number in a form that is not read, is not stored as text either.
     for word in ["", " ", "\u{2212}5.5", "+5.5", "\u{0665}.5"] {
       let refused = try await program.run(arguments: ["add", word])
       #expect(refused.status == 64, "'\(word)': \(refused.output)")

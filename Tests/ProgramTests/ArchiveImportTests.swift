@@ -61,8 +61,8 @@ struct ArchiveImportTests {
     #expect(outcome.status == 0 && outcome.output.contains("-:a.csv: "), "\(outcome)")
   }
 
-  /// A gigabyte is refused, even with `--force`. A file of less than 64 MiB is read, although its row
-  /// repeats.
+  /// A file that unpacks to a gigabyte is refused, even with `--force`. A file of less than 64 MiB is read,
+  /// although its row repeats.
   @Test(arguments: [(43, Int32(65)), (2, 0)])
   func aGzipFileOfOneRepeatedRowIsRefusedOnlyIfItIsLarge(_ blocks: Int, _ status: Int32) async throws {
     let program = try Program()
@@ -88,7 +88,7 @@ struct ArchiveImportTests {
     return path
   }
 
-  /// Values of a sensor, one every five minutes from this minute of the day on.
+  /// Values of a sensor, one every five minutes from this minute after 8:00 on.
   private static func series(from minute: Int = 0, _ value: (Int) -> Int) -> String {
     (0..<40).reduce(into: "time,glucose (mg/dL)\n") { text, index in
       let minutes = minute + index * 5

@@ -113,7 +113,7 @@ struct BackupTests {
     #expect(outcome.errors == "glucoport: \(sentence)\n" && outcome.output == "1\n", "\(outcome)")
   }
 
-  /// Only backups that the store has noted are removed: other files in the folder can have similar names.
+  /// Only backups in the notes of the store are removed: other files in the folder can have similar names.
   @Test func withKeepOnlyOldBackupsOfTheFolderAreRemoved() async throws {
     let program = try await program()
     let folder = program.path("folder")
@@ -133,7 +133,7 @@ struct BackupTests {
       #expect(object["removed"] as? [String] == removed)
       #expect(try names(folder) == (others + made.suffix(2)).sorted())
     }
-    // Another store of the same name in the same folder.
+    // Another store of the same name is backed up into the same folder.
     _ = try await program.shell("mkdir other; glucoport add 5g --quiet --store \"$PWD/other/logbook.db\"")
     let other = try await program.run(
       "backup", folder, "--keep", "1", "--store", program.path("other/logbook.db"))
@@ -165,7 +165,7 @@ struct BackupTests {
       let delay = Double.random(in: 0...whole.seconds * 1.2, using: &random)
       _ = try await program.run("backup", target) { process in
         try await Task.sleep(for: .seconds(delay))
-        // The process may have ended already.
+        // The process may have ended already, so an error is ignored.
         try? process.send(signal: .kill)
       }
       if FileManager.default.fileExists(atPath: target) {
@@ -221,7 +221,7 @@ struct BackupTests {
       "backup", program.path("b.db"), "--store", program.path("new/logbook.db"), "--quiet")
     #expect(other.status == 0, "\(other.errors)")
     #expect(try bytes(program.path("b.db")) == bytes(backup))
-    // A restore that is repeated keeps what the first one replaced.
+    // A repeated restore does not overwrite the store that the first restore kept.
     _ = try await program.run("add", "6.1mmol", "--quiet")
     for _ in 0..<2 {
       let outcome = try await program.run("restore", backup, "--yes", "--quiet")
@@ -238,7 +238,7 @@ struct BackupTests {
     #expect(changed.status == 0 && changed.errors.contains("this file was changed"), "\(changed.errors)")
   }
 
-  /// SQLite would apply the log of the lost store to the restored file.
+  /// If the log of the lost store stayed, SQLite would apply it to the restored file.
   @Test func restoreIgnoresTheWriteAheadLogOfALostStore() async throws {
     let program = try await program()
     let backup = try await backUp(program, "a.db")
@@ -342,8 +342,8 @@ struct BackupTests {
     #expect(Set(counts).count == 2)
   }
 
-  /// A write during the replacement waits for its end. So each write is in the kept copy or in the restored
-  /// store.
+  /// A write during the replacement waits for the end of the replacement. So each write is in the kept copy
+  /// or in the restored store.
   @Test func changesMadeDuringARestoreAreInTheKeptPreviousStore() async throws {
     let program = try await program(rows: 40_000)
     _ = try await backUp(program, "a.db")

@@ -7,7 +7,7 @@ import SimulatedUSB
 import TestProgram
 import Testing
 
-/// Tests the built program with Bluetooth meters of a peer that answers like bluetoothd.
+/// Tests the built program with simulated Bluetooth meters. A `BluetoothPeer` answers like bluetoothd.
 @Suite(.timeLimit(.minutes(10))) struct BluetoothProgramTests {
   private static let address = "D4:3E:00:12:34:56"
   private static let values =
@@ -16,7 +16,7 @@ import Testing
     [["2a18","1b0400e40708021008104aff02b1f80000"],["2a34","02040001"],["2a18","0b0600e40708171014184aff25b1f80000"]]
     """#
 
-  /// The argument of the peer, for one meter with further members.
+  /// The argument of the `BluetoothPeer`, for one meter with further members in its object.
   private static func options(_ more: String...) -> String {
     let members =
       [
@@ -26,7 +26,7 @@ import Testing
     return #"{"meters":[{\#(members.joined(separator: ","))}]}"#
   }
 
-  /// The program with the bus of a peer and a USB bus without devices.
+  /// The program, connected to the bus of a `BluetoothPeer` and to a USB bus without devices.
   private struct Setting {
     let program: Program
     let peer: BluetoothPeer
@@ -101,7 +101,7 @@ import Testing
     let setting = try Setting(Self.options())
     try await setting.pair()
     setting.peer.end()
-    // bluetoothd has lost the pairing, and the meter advertises.
+    // The bluetoothd of `emptied` has lost the pairing, while the meter advertises.
     let emptied = try BluetoothPeer(Self.options())
     let lost = try await setting.program.run(
       arguments: ["meter", "wait", "--seconds", "2"],

@@ -148,7 +148,7 @@ import Testing
     #expect(script.output.contains("rotate"))
   }
 
-  /// Outside of a terminal fish 3 has no cursor.
+  /// Without a terminal, fish 3 has no cursor, so the script does not ask for its position.
   @Test func fishCompletesPersonsByAskingTheProgram() async throws {
     let script = try await Program().run("--generate-completion-script", "fish")
     #expect(script.output.contains("---completion list -- --person (count (__glucoport_tokens -pc)) 0)"))

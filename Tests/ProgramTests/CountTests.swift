@@ -19,8 +19,8 @@ struct CountTests {
     "Medication",
   ]
 
-  /// Four days, each with a finger stick, a dose and a meal. The first day has 5.5 U and 45 g, and each later
-  /// day one more.
+  /// Four days, each with a finger stick, a dose and a meal. The first day has 5.5 U and 45 g. Each later day
+  /// has 1 U and 1 g more.
   private static let diary: String = {
     let rows = (0..<4).map { day in
       var cells = [String](repeating: "", count: columns.count)
@@ -32,7 +32,7 @@ struct CountTests {
     return ([columns] + rows).map { $0.map { "\"\($0)\"" }.joined(separator: ",") + "\n" }.joined()
   }()
 
-  /// The same items as the phone passes them on, without seconds or with a delay.
+  /// The items of `diary` in the Apple Health export of the phone, without seconds or with a delay.
   private static func phone(minutes: Int = 0) -> String {
     let records = (0..<4).map { day -> String in
       let time = "2026-05-0\(day + 4) 08:\(minutes < 10 ? "0" : "")\(minutes):00 +0200"
@@ -164,7 +164,7 @@ struct CountTests {
       // After the undo of the first export, the second one has no copies, so the decision is refused.
       #expect(try await program.run("count", "both", "mysugr", "mysugr").status == 64)
     }
-    // Two pairs may be chance.
+    // Two pairs of equal doses may be a coincidence, so all doses count.
     let few = try Program()
     try few.write(diary("8:00:27 AM", 2), to: "own.csv")
     try few.write(diary("8:00 AM", 2), to: "cut.csv")
@@ -331,8 +331,8 @@ struct CountTests {
       let once = try await program.run("count", "once", String(ids[0].output), String(ids[1].output))
       #expect(once.status == 0, "\(once.errors)")
     }
-    // Half of the doses are matched. The others therefore cause no doubt any more that both sources state the
-    // same doses.
+    // Half of the doses are matched. So it is not doubtful any more whether the sources state the same doses,
+    // and the other doses have a sum.
     let day = try await program.run("day", "2026-05-04", "--plain")
     #expect(day.output.contains("Insulin 5.5 U"), "\(day.output)")
     let other = try await program.run("day", "2026-05-06", "--plain")
@@ -356,7 +356,7 @@ struct CountTests {
     _ = try await program.run("count", "both", "mysugr", "apple-health")
     #expect(Self.total(try await Self.figures(program), "insulin", "all") == 56)
     _ = try await program.run("count", "remove", "1")
-    // An app with this name on the phone is another source.
+    // The app mySugr in the Apple Health export is another source than the diary, so only the diary counts.
     _ = try await program.run("count", "only", "mysugr", "--kind", "insulin")
     #expect(Self.total(try await Self.figures(program), "insulin", "all") == 28)
   }

@@ -22,7 +22,7 @@ struct DatabaseImportTests {
     #expect(try !FileManager.default.contentsOfDirectory(atPath: folder).contains { $0.contains("-wal") })
   }
 
-  /// The log is next to the file, not next to a link to it.
+  /// The write-ahead log is next to the file, not next to a link to the file.
   @Test func theWriteAheadLogNextToTheTargetOfALinkIsRead() async throws {
     let program = try Program()
     try FileManager.default.copyItem(atPath: Self.sample, toPath: program.path("b.sqlite"))

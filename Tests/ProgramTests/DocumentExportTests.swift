@@ -65,12 +65,12 @@ struct DocumentExportTests {
     }
     let again = try await other.run("export", "--format", form).output
     let (patient, otherPatient) = (Self.patient(in: export), Self.patient(in: again))
-    // Each store has its own Patient.
+    // Each store has a separate Patient in FHIR. Open mHealth has no Patient.
     #expect(patient != otherPatient || form == "openmhealth")
     #expect(again.replacing(otherPatient ?? "-", with: patient ?? "-") == export)
   }
 
-  /// The id of the Patient. Nil if the format has none.
+  /// The id of the Patient in an export; nil if the format has no Patient.
   private static func patient(in export: String) -> String? {
     let line = export.split(separator: "\n").first { $0.contains(#""resourceType":"Patient""#) }
     return line?.firstMatch(of: /[0-9a-f]{8}-[0-9a-f-]{27}/).map { String($0.0) }
@@ -84,7 +84,7 @@ struct DocumentExportTests {
       let text = try await program.run(arguments: export + arguments).output
       #expect(Self.patient(in: text) == plain, "\(arguments)")
     }
-    // A later import changes nothing.
+    // A later import does not change the Patient.
     let rows = "time,glucose (mg/dL)\n2020-03-01T08:00:00,110\n"
     #expect(try await program.run("import", "-", "--timezone", "Europe/Madrid", input: rows).status == 0)
     #expect(Self.patient(in: try await program.run(arguments: export + ["fhir"]).output) == plain)

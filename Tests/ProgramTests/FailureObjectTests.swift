@@ -4,8 +4,8 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Tests that failures of commands with `--json` are objects on standard error, with the message that others
-/// get as text.
+/// Tests that failures of commands with `--json` are objects on standard error, with the message that is
+/// otherwise printed as text.
 @Suite struct FailureObjectTests {
   private struct FailureObject: Decodable, Equatable {
     let error: String

@@ -18,7 +18,7 @@ import Testing
     return program
   }
 
-  /// Three descriptors are already open.
+  /// Three descriptors are already open, so `count - 3` more files can be opened.
   @Test(arguments: [4, 7, 12, 66]) func tooFewFileDescriptorsAreReported(_ count: Int) async throws {
     let program = try await program()
     for command in Self.commands {

@@ -4,7 +4,8 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Tests the blood glucose values of a Tandem pump whose sensor values are in another import.
+/// Tests the finger sticks of a Tandem pump that its bolus calculator filled in from a sensor. The sensor
+/// values are in another import.
 @Suite(.timeLimit(.minutes(10)))
 struct FilledInTests {
   private static func row(_ time: String, _ value: Int, _ what: String) -> String {
@@ -41,7 +42,7 @@ struct FilledInTests {
         if place == 0, name == "sticks" { #expect(try await counts(program) == [2, 0]) }
       }
       #expect(try await counts(program) == [1, 1])
-      // The sensor value to compare with is before the period.
+      // The sensor value that equals the finger stick is before the period, and is found nevertheless.
       #expect(try await counts(program, "--since", "2026-05-04T08:06") == [1, 1])
       #expect(try await counts(program, "--since", "2026-05-04T12:00") == [1, 0])
       let text = try await program.run("stats")
@@ -55,7 +56,7 @@ struct FilledInTests {
       #expect(try await leftOut("--since", "2026-05-04T08:06").count == 1)
       #expect(try await leftOut("--since", "2026-05-04T08:08").isEmpty)
       #expect(try await leftOut("--kind", "insulin").isEmpty)
-      // Nothing that is stored changes.
+      // The finger stick that is left out stays in the store.
       #expect(try StoreFile(program.store).count("reading") == 5)
     }
   }

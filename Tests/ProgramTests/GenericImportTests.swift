@@ -112,7 +112,7 @@ struct GenericImportTests {
     #expect(try StoreFile(program.store).count("reading") == 2)
   }
 
-  /// Two files of a sensor on the same grid of five minutes.
+  /// Both tables have values every five minutes, at the same times.
   @Test func aSensorTableThatContradictsStoredValuesIsReported() async throws {
     let program = try Program()
     func table(_ add: Int, from first: Int = 0) -> String {

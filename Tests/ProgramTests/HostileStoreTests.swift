@@ -22,7 +22,8 @@ import Testing
   /// No command ends with a crash, an internal error or a timeout. The other statuses from 64 to 78 are in
   /// glucoport(1).
   private static let statuses = Set<Int32>([0, 1, 2, 3, 4]).union(64...78).subtracting([70, 71, 72])
-  /// Apart from memory that the runtime reserves, a small store needs a hundredth of this.
+  /// The maximum memory of a command. Apart from memory that the runtime reserves, a command needs a
+  /// hundredth of it for a small store.
   private static let maxKiB = 3 << 20
   private static let maxSeconds = 20
 
@@ -77,8 +78,8 @@ import Testing
     }
   }
 
-  /// One random command for each change; a check tries half of the changes. `GLUCOPORT_DAMAGE_SEED` sets another
-  /// seed.
+  /// Tries 200 random changes, each with one random command. A run of the tests tries half of them.
+  /// `GLUCOPORT_DAMAGE_SEED` sets another seed.
   @Test func commandsOnARandomlyDamagedStoreEndWithADocumentedStatus() async throws {
     let environment = ProcessInfo.processInfo.environment
     let seed = environment["GLUCOPORT_DAMAGE_SEED"].flatMap { UInt64($0) } ?? 1
@@ -97,7 +98,7 @@ import Testing
     #expect(failures.isEmpty, "GLUCOPORT_DAMAGE_SEED=\(seed): \(failures.joined(separator: "\n"))")
   }
 
-  /// Every value in every column, with every command. This takes hours.
+  /// Tries every damaged value in every column, with every command. This takes hours.
   @Test(.enabled(if: ProcessInfo.processInfo.environment["GLUCOPORT_DAMAGE_ALL"] != nil))
   func everyDamagedValueOfAStoreEndsCommandsWithADocumentedStatus() async throws {
     for (number, change) in try HostileStore(program.path("sound.db")).changes().enumerated() {

@@ -92,7 +92,7 @@ import Testing
 
   @Test func aSignalThatTheCallerBlockedEndsAnImport() async throws {
     let program = try Program()
-    // SIGHUP, since an import itself allows SIGINT and SIGTERM again.
+    // The test sends SIGHUP, since an import itself allows SIGINT and SIGTERM again.
     let outcome = try await program.shell(
       """
       mkfifo silent; exec 3<>silent
@@ -106,7 +106,7 @@ import Testing
   private static let limit =
     "the limit of processor time is reached; raise it (ulimit -St, LimitCPU= of systemd) and try again"
 
-  /// Waits until an import handles signals. SIGINT is the last for which it installs a handler.
+  /// Waits until an import handles signals. SIGINT is the last signal for which it installs a handler.
   private static let isWatched = "until grep -q 'SigCgt:.*[2367abef]$' /proc/$!/status; do sleep 0.01; done"
 
   /// Waits until a process handles SIGXCPU, and then sends it, as the system does at the limit.
@@ -143,13 +143,14 @@ import Testing
     #expect(outcome.status == 152 && outcome.errors == "glucoport: \(Self.limit)\n", "\(outcome)")
   }
 
-  /// The system sends the signal where it cannot read a page of a file in memory; see also `pages` of
-  /// Tests/Damage/damage.py.
+  /// The system sends SIGBUS when it cannot read a page of a file that is mapped to memory; see also `pages`
+  /// of Tests/Damage/damage.py.
   @Test func aDiskFailureDuringMemoryMappedAccessIsReported() async throws {
     let program = try Program()
     let reason =
       "the disk failed below a file that is in memory; look for its errors with dmesg, and try again"
-    // The runtime of Swift catches SIGBUS, too, until the program gives its own reason.
+    // The runtime of Swift handles SIGBUS, too. So the test waits until the program has installed its own
+    // handler.
     let failure = "\(Self.isWatched)\nkill -BUS $!; wait $!"
     let sentence = try await program.shell(
       "mkfifo silent; exec 3<>silent; glucoport import - <silent &\n\(failure)")

@@ -4,7 +4,8 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Tests the commands that the manual pages show. Those of glucoport-store(5) are run as they are printed.
+/// Tests the commands that the manual pages show. The commands in glucoport-store(5) are run as they are
+/// printed.
 @Suite(.timeLimit(.minutes(10)))
 struct ManualExampleTests {
   /// The example that contains this text.
@@ -66,8 +67,8 @@ struct ManualExampleTests {
     return lines
   }
 
-  /// mdoc removes the quotes of a `.Dl` and breaks it at the end of the line: the command would fail when it
-  /// is copied.
+  /// mdoc would remove the quotes of a `.Dl` and break it at the end of the line. The command would then fail
+  /// when it is copied.
   @Test func everyExampleLineInTheManualIsDisplayedUnchanged() async throws {
     let folder = URL(filePath: Samples.path("../man"))
     var count = 0

@@ -141,7 +141,7 @@ import Testing
     #expect(hasNoStore)
   }
 
-  /// A job starts when a meter is plugged in. A person who unplugs it needs no notification.
+  /// A job starts when a meter is plugged in. A person who unplugs the meter needs no notification.
   @Test func aJobWhoseMeterIsUnpluggedEndsWithATemporaryFailure() async throws {
     try plug(try meter(), fault: Fault(.unplug, at: 12))
     let outcome = try await run("import", "--meter", "--if-present", "--quiet")
@@ -162,7 +162,7 @@ import Testing
     #expect(try outcome.objects().first?["new"] as? Int == 3)
     #expect(server.boundDrivers == [0: "usbhid"])
     #expect(try StoreFile(program.store).readings().count == 3)
-    // A clock is never set twice.
+    // After a reset of the meter, a read is repeated, but the clock is not set a second time.
     let other = SimulatedDevice(try meter(serial: "7654321"), fault: Fault(.reset, at: 12))
     _ = try bus.plug(other, drivers: [KernelDriver("usbhid", [0])])
     #expect(try await run("meter", "set-clock", "--serial", "7654321").status == 69)

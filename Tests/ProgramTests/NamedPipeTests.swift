@@ -4,7 +4,7 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Tests named pipes as inputs of the built program, and as files of keys.
+/// Tests named pipes as inputs of the built program, and as certificates and keys.
 @Suite(.timeLimit(.minutes(10)))
 struct NamedPipeTests {
   private static let rows = "time,glucose (mmol/L)\\n2026-05-06 10:00,5.5\\n2026-05-06 10:05,5.6\\n"

@@ -8,7 +8,8 @@ import Testing
 /// that contradict the given zone.
 @Suite(.timeLimit(.minutes(10)))
 struct OthersSticksTests {
-  /// Four finger sticks a day for two weeks, at about the same minutes for each number of a person.
+  /// Four finger sticks a day for two weeks. All persons measure at about the same minutes, with different
+  /// values.
   private static func sticks(
     _ person: Int, days: Int = 14, from start: Int = 0, hours: [Int] = [7, 12, 18, 22], title: String = ""
   )
@@ -58,7 +59,7 @@ struct OthersSticksTests {
     #expect(
       found.status == 0 && found.errors.contains("have no value in common with those of import 1"),
       "\(found.errors)")
-    // Two meters of one person, other days, and copies.
+    // There is no warning about two meters of one person, about other days, and about copies.
     #expect(try await outcome(("contour.csv", one), ("onetouch.csv", other)).errors.isEmpty)
     #expect(try await outcome(("home.csv", one), ("work.csv", other)).errors.isEmpty)
     #expect(try await outcome(("sugar1.csv", one), ("sugar2.csv", other)).errors.isEmpty)
@@ -91,7 +92,7 @@ struct OthersSticksTests {
     #expect(
       found.status == 0 && found.errors.contains("'timezone' has 'America/New_York' in 56 rows"),
       "\(found.errors)")
-    // Nothing new is stored, so that a job is silent.
+    // A second import of the file stores nothing new and prints no warning, so that a job is silent.
     #expect(try await program.run(arguments: arguments).errors.isEmpty)
   }
 }

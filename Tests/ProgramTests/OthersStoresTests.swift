@@ -85,7 +85,7 @@ struct OthersStoresTests {
     #expect(
       refused.errors.contains("the same readings are in the store of ben, so nothing is imported"),
       "\(refused.errors)")
-    // A part of the table, and a longer one.
+    // A part of the table and a longer table are refused, too.
     for numbers in [100..<112, 0..<720] {
       let other = try table("other.csv", numbers)
       try await run("import --person anna --timezone UTC \(other)", status: 65)
@@ -96,7 +96,8 @@ struct OthersStoresTests {
     #expect(try await readings("anna") == 700)
   }
 
-  /// Few equal readings, a few more among others, readings of other days, and other values at the same times.
+  /// The tables have few readings in common with the store (`few`), or some among many others (`some`). Or
+  /// they have readings of other days (`later`), or other values at the same times (`other`).
   @Test(arguments: ["few", "some", "later", "other"]) func aTableWithOtherReadingsIsAccepted(_ name: String)
     async throws
   {
@@ -114,7 +115,7 @@ struct OthersStoresTests {
     #expect(try await readings("anna") > 10)
   }
 
-  /// Glooko and others write such numbers for a device that they do not know.
+  /// Glooko and other programs write serial numbers such as `0000002` for a device that they do not know.
   @Test func aPlaceholderForASerialNumberIsNotTheMeterOfAnotherPerson() async throws {
     try await addPersons()
     let first = try table("first.csv", 0..<20, serial: "0000002")

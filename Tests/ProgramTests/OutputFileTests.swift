@@ -123,7 +123,7 @@ struct OutputFileTests {
     }
   }
 
-  /// A token is shown once: one that could not be printed is of no use, and would keep its name.
+  /// A token is shown once. A token that could not be printed is useless, and would keep its name.
   @Test func aServerTokenThatCannotBePrintedIsNotAdded() async throws {
     let outcome = try await Program().shell(
       """

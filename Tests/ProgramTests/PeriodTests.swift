@@ -29,7 +29,8 @@ struct PeriodTests {
 
   // MARK: - Sensors side by side
 
-  /// Four days of a reader, and of a phone 7 minutes later. The reader pauses for an hour on the second day.
+  /// Four days of sensor values from a reader, and from a phone whose values are 7 minutes later. The reader
+  /// pauses for an hour on the second day.
   private static let readerAndPhone: (reader: String, phone: String) = {
     var (reader, phone) = (ReadingRows(), ReadingRows())
     reader.addSamples(137, every: 15, from: "2026-05-02T00:03", serial: "A reader", base: 90)
@@ -57,7 +58,7 @@ struct PeriodTests {
     #expect(try await second.run("stats", "--json", "--by", "day").output == figures.output)
     let curves = try await first.run("day", "2026-05-03", "--json").output
     #expect(try await second.run("day", "2026-05-03", "--json").output == curves)
-    // The reader, and the phone only in the pause of the reader.
+    // The figures include all values of the reader, and those of the phone only in the pause of the reader.
     let sensor = try #require(try figures.objects().first?["total"] as? [String: any Sendable])["sensor"]
     #expect((sensor as? [String: any Sendable])?["readings"] as? Int == 380 + 3)
   }
@@ -93,7 +94,7 @@ struct PeriodTests {
     let all = try await figures(program, "--last", "2d")
     #expect(all["since"] as? String == "2026-03-02T00:00:00Z")
     #expect(all["until"] as? String == "2026-03-03T20:00:01Z" && insulin(all) == 4)
-    // A record has no device.
+    // A record has no device, so records are left out.
     let device = try await figures(program, "--device", "A-1")
     #expect(device["until"] as? String == "2026-03-02T08:00:01Z" && insulin(device) == 0)
     let page = try await program.run("report", "--pages", "all", "-o", "-").output
@@ -140,7 +141,7 @@ struct PeriodTests {
     #expect(
       page.status == 0 && page.errors.contains("\(newest)'glucoport report --last 14d --output -'\n")
         && page.errors.contains("2026-04-01 to 2026-04-14, 0 readings\n"), "\(page.errors)")
-    // An open period that begins after all data.
+    // This period has no end, and begins after all data.
     let late = try await program.run("stats", "--since", "2026-04-01")
     #expect(
       late.output == "no readings\n"
@@ -173,7 +174,7 @@ struct PeriodTests {
       #expect(figures["until"] as? String == "2026-03-03T08:00:01Z" && insulin(figures) == 0, "\(arguments)")
     }
     #expect(try await program.run("day").output.hasPrefix("Tuesday 2026-03-03 · "))
-    // The day is shown on request.
+    // The day in the far future is shown on request.
     #expect(try await program.run("day", "2099-01-01", "--plain").output.contains("08:00 insulin 4 U."))
   }
 
@@ -197,7 +198,8 @@ struct PeriodTests {
     }
   }
 
-  /// A meter with the time of Greenwich still showed the evening of the day before.
+  /// The clock of the meter has the time of Greenwich. It still showed the evening of a day when the next day
+  /// had begun in Madrid.
   @Test func theLastDayOfAPeriodFollowsTheClockOfTheNewestReading() async throws {
     let program = try Program()
     var rows = ReadingRows()
@@ -245,9 +247,9 @@ struct PeriodTests {
     #expect(day.contains("Insulin 4 U") && day.contains("Carbohydrates 45 g"))
     let page = try await program.run("report", "--pages", "all", "-o", "-")
     #expect(page.status == 0 && page.output.contains("Food 45 g · Insulin 4 U"), "\(page.errors)")
-    // Without readings there is no device.
+    // Without readings there is no device, so there are no groups.
     #expect(try await program.run("stats", "--by", "device").output == stats)
-    // A note is in no statistics, but it has a day.
+    // A note is in no statistics, but `day` shows it.
     let notes = try Program()
     #expect(try await notes.run("config", "timezone", "UTC").status == 0)
     try await add("note", "a walk", "--at", "2026-03-02T08:00", to: notes)

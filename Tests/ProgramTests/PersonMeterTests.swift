@@ -47,7 +47,7 @@ struct PersonMeterTests {
     #expect(refused.errors.contains("'glucoport person assign \(first) NAME'"), "\(refused.errors)")
     #expect(refused.errors.contains("'glucoport person assign \(second) NAME'"), "\(refused.errors)")
     _ = try await run("person assign \(first) anna --quiet")
-    // A meter without an owner does not affect the other one.
+    // A meter without an owner does not affect the other meter.
     _ = try await run("import --meter --timezone UTC --quiet", status: 78)
     #expect(try await values("anna") == [110])
     _ = try await run("person assign \(second) ben --quiet")

@@ -66,7 +66,7 @@ struct PersonOfInputTests {
     _ = try await run(program, "undo 1 --quiet")
     _ = try await run(program, "import --quiet \(program.path("anna.csv"))")
     _ = try await run(program, "import --quiet \(program.path("ben.csv"))", status: 65)
-    // The digests stay on this computer.
+    // The digests of the names are not exported.
     #expect(try await !run(program, "export --format ndjson").output.contains("person"))
   }
 
@@ -79,7 +79,7 @@ struct PersonOfInputTests {
     }
     let refused = try await run(program, "import --person anna \(program.path("ben.csv"))", status: 65)
     #expect(refused.errors.contains("'glucoport import --person ben "), "\(refused.errors)")
-    // The store of a third person has had no name so far.
+    // No import has stated a name for the store of a third person so far.
     _ = try await run(program, "person add carla --quiet")
     let third = try await run(program, "import --person carla \(program.path("ben.csv"))", status: 65)
     #expect(third.errors.contains("states the person of ben"), "\(third.errors)")
@@ -187,7 +187,8 @@ struct PersonOfInputTests {
     #expect(
       one.errors.contains("glucoport: anna: ") && !one.errors.contains("glucoport: ben: "), "\(one.errors)")
     #expect(try await [readings(program, "anna"), readings(program, "ben")] == [1, 2])
-    // A file without an owner needs a choice, and so does another folder whose path begins alike.
+    // A file without an owner needs a choice. So does a folder whose path only begins like that of an
+    // assigned folder.
     _ = try await run(program, "import \(program.path("anna.csv"))", status: 64)
     try FileManager.default.createDirectory(
       atPath: program.path("in/anna2"), withIntermediateDirectories: true)

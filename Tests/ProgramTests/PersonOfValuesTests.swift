@@ -67,7 +67,7 @@ struct PersonOfValuesTests {
     #expect(try StoreFile(program.store).count("reading") == (second == 0 ? 1152 : 2304))
   }
 
-  /// The export of LibreView has the values of the site's sensor at its own times.
+  /// The export of LibreView has values of the site's sensor, but at other times.
   @Test func theSiteAndTheExportOfOneSensorAreImported() async throws {
     let program = try Program()
     try program.write(Self.site(Self.anna, second: 0), to: "site.json")

@@ -106,7 +106,8 @@ struct PersonTests {
     #expect(try await run(program, "status").output.hasPrefix(program.store))
   }
 
-  /// Otherwise no command would use the existing store any more, and its jobs would end without a message.
+  /// Without a person, no command would use the existing store any more, and its jobs would end without a
+  /// message.
   @Test func beforePersonsAreAddedAnExistingStoreNeedsAPerson() async throws {
     let program = try Program()
     _ = try await run(program, "add 45g --quiet")
@@ -177,7 +178,7 @@ struct PersonTests {
     #expect(removed.output.contains("the store stays at"))
     #expect(FileManager.default.fileExists(atPath: program.path("data/glucoport/persons/ben.db")))
     _ = try await run(program, "person remove benjamin", status: 66)
-    // A new person gets no readings of an earlier one.
+    // A new person does not get the readings of an earlier person with the same name.
     let again = try await run(program, "person add ben", status: 78)
     let store = program.path("data/glucoport/persons/ben.db")
     #expect(again.errors.contains("person add ben --store \(store)"), "\(again.errors)")

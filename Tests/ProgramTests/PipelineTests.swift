@@ -85,7 +85,8 @@ struct PipelineTests {
     #expect(outcome.errors.contains("--date-order"), "\(outcome.errors)")
   }
 
-  /// With a file, the same rows could be detected as sensor values, and would be stored a second time.
+  /// If the rows came from a file, they could be detected as sensor values. A later import of such a file
+  /// would store them a second time.
   @Test func aLivePipeWhoseFirstRowsDoNotShowTheKindIsRefused() async throws {
     let program = try Program()
     let outcome = try await program.shell(
@@ -108,7 +109,7 @@ struct PipelineTests {
     #expect(try StoreFile(program.store).count("reading") == 100)
   }
 
-  /// The shell may leave the signal for closed pipes active, or switch it off as some services do.
+  /// The shell may leave SIGPIPE active, or ignore it as some services do.
   @Test(arguments: ["", "trap '' PIPE; "])
   func aClosedOutputPipeEndsListWithoutAMessage(trap: String) async throws {
     let program = try Program()
@@ -119,8 +120,7 @@ struct PipelineTests {
     #expect(outcome.errors == "")
   }
 
-  /// If the signal for closed pipes is switched off, as by systemd, the program also stops reading and prints
-  /// nothing.
+  /// If SIGPIPE is ignored, as by systemd, the program also stops the export and prints no message.
   @Test(arguments: ["csv", "ndjson", "nightscout"], ["", "trap '' PIPE; "])
   func aClosedOutputPipeEndsExportWithoutAMessage(_ form: String, trap: String) async throws {
     let program = try Program()
@@ -153,7 +153,7 @@ struct PipelineTests {
     #expect(try StoreFile(program.store).integrity() == "ok")
   }
 
-  /// Commands with a result in a store with readings, also in other forms.
+  /// Commands that print a result if the store has readings, also in other forms of output.
   private static let printing = [
     "list", "list --format csv", "log", "log --json", "show $id", "show $id --json", "day 2026-01-01",
     "latest",

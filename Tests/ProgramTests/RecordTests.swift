@@ -238,7 +238,7 @@ struct RecordDurabilityTests {
     let added = try await program.run("record", "add", "note", "round 0", "--json").objects()
     let id = try #require(added.first?["guid"] as? String)
     for round in 1...10 {
-      // The state after an upload, so that only the edit makes the record pending.
+      // This sets the state after an upload, so that only the edit makes the record pending.
       try StoreFile(program.store).execute("UPDATE record SET version_synced = version")
       #expect(try StoreFile(program.store).count("queued") == 0)
       let outcome = try await program.shell(
@@ -316,7 +316,7 @@ struct RecordDurabilityTests {
     #expect(try StoreFile(program.store).count("reading") == 60_000)
   }
 
-  /// In a network namespace without interfaces, if the system permits this.
+  /// The commands run in a network namespace without interfaces, if the system permits this.
   @Test func everyCommandOnRecordsWorksWithoutANetwork() async throws {
     let program = try Program()
     let outcome = try await program.shell(

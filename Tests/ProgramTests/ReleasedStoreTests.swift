@@ -17,7 +17,7 @@ import Testing
     return (files ?? []).filter { $0.hasSuffix(".db.gz") }.map { String($0.dropLast(6)) }.sorted()
   }
 
-  /// The rows of the views, which are stable.
+  /// Queries for the rows of the views, whose columns do not change between versions.
   private static let views = """
     SELECT kind, time, device_time, value, unit, marks, withdrawn, vendor, serial FROM readings ORDER BY 1, 2, 4;
     SELECT kind, time, subtype, fields, withdrawn, deleted FROM records ORDER BY 1, 2, 4
@@ -112,7 +112,7 @@ import Testing
       let delay = Double.random(in: 0...0.3, using: &random)
       _ = try await program.run("status", "--store", program.path("old.db")) { process in
         try await Task.sleep(for: .seconds(delay))
-        // The process may have ended already.
+        // The process may have ended already, so an error is ignored.
         try? process.send(signal: .kill)
       }
       let found = try await program.shell(
@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  /// Reading such a view may never end, neither in a check of the file nor in an upgrade.
+  /// Reading a view such as `endless` may never end, neither in a check of the file nor in an upgrade.
   @Test(arguments: ["ingest", "REMOTE", "redo"])
   func anOlderStoreWithAViewInsteadOfATableIsRefused(_ name: String) async throws {
     let program = try Program()

@@ -7,7 +7,7 @@ import Testing
 /// Tests days of a journey, whose items have another offset than the logbook's clock. In every command, an
 /// item belongs to the day that its own clock showed.
 @Suite struct ShownDayTests {
-  /// Two days in Madrid, then two in Tokyo. 05:00 there is 22:00 of the day before in Madrid.
+  /// Two days in Madrid, then two in Tokyo. 05:00 in Tokyo is 22:00 of the day before in Madrid.
   private static let rows = """
     time,glucose (mg/dL)
     2026-05-04T08:00:00+02:00,101

@@ -115,7 +115,7 @@ struct StatsTests {
   }
 }
 
-/// One case: the imported rows, and the calls.
+/// One case: the imported rows, and the commands to run.
 struct StatsCase: Sendable, CustomTestStringConvertible {
   let name: String
   var zone = "UTC"

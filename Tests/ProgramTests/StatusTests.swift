@@ -233,7 +233,7 @@ import Testing
     let program = try Program()
     #expect(try await program.run("config", "timezone", "UTC").status == 0)
     let check = ["status", "--check", "--quiet"]
-    // A logbook without readings is new, or has only records.
+    // A logbook without readings is new, or has only records, so it is not reported.
     #expect(try await program.run(arguments: check + ["--max-reading-age", "7d"]).status == 0)
     let time = DeviceTime(seconds: Int64(Date().timeIntervalSince1970) - 8 * 86400 - 600)
     var rows = ReadingRows()
@@ -271,7 +271,7 @@ import Testing
 
   // MARK: - Watching an upload
 
-  /// Marks readings as being sent while a process holds the lock of uploads, as `exec 9` does.
+  /// Marks readings as being sent, while the shell holds the lock of uploads with its descriptor 9.
   private static let moving = """
     exec 9>>a.db-upload; flock 9
     sqlite3 a.db "INSERT INTO transfer (lane, started_at, items, first_partition, first_position, last_partition,

@@ -234,7 +234,7 @@ struct StoreImportTests {
       let delay = Double.random(in: 0...whole.seconds * 1.2, using: &random)
       _ = try await program.run("import", two, "--store", one, "--quiet") { process in
         try await Task.sleep(for: .seconds(delay))
-        // The process may have ended already.
+        // The process may have ended already, so an error is ignored.
         try? process.send(signal: .kill)
       }
       #expect(try await [1000, 25_000].contains(readings(program, one)), "seed \(seed), round \(round)")

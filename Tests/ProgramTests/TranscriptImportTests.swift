@@ -56,7 +56,7 @@ import Testing
 
   @Test func anIncompleteTranscriptStoresNothingAndCreatesNoStore() async throws {
     let lines = try lines()
-    // Each position between the header and the first byte of the final handshake.
+    // The transcript is cut at positions between the header and the first byte of the final handshake.
     for count in stride(from: 5, through: lines.count - 3, by: 4) {
       let path = try program.write(lines.prefix(count).joined(separator: "\n") + "\n", to: "cut.transcript")
       let outcome = try await program.run("import", "--transcript", path)

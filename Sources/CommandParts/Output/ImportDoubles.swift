@@ -23,7 +23,8 @@ package struct ImportDoubles {
   /// import stored no items that are compared, nothing is read.
   package init(_ ingest: Int64, _ ingested: IngestCounts, _ store: Store) throws {
     guard let first = ingested.firstCounted, let last = ingested.lastCounted else { return }
-    // The bounds are shown times, which differ from instants by less than two days.
+    // `firstCounted` and `lastCounted` are shown times, which differ from instants by less than two days. The
+    // margins cover this difference.
     let period = first - CountingMargin.seconds..<last + CountingMargin.seconds
     var filter = ItemFilter()
     filter.since = period.lowerBound - CountingMargin.doubtSeconds
@@ -106,8 +107,8 @@ extension ImportDoubles {
   }
 }
 
-/// Counts the items of an import that its own source states twice: the import brought the copy, the kept
-/// item, or both. A pair that it brought completely counts as one.
+/// Counts the items of an import that its own source states twice. The import brought the copy, the kept
+/// item, or both. If it brought both, they count as one.
 private struct OwnCopyTally {
   /// The number of copies of each kept item that the import brought, by its id.
   private var kept: [String: Int] = [:]
@@ -155,7 +156,8 @@ package struct DoubledByImport {
     guard let first = times.min(), let last = times.max() else { return }
     let numbers = Set(ingests.map(\.id))
     var filter = ItemFilter()
-    // The bounds are shown times, which differ from instants by less than two days.
+    // `first` and `last` are shown times, which differ from instants by less than two days. The margin covers
+    // this difference.
     (filter.since, filter.until) = (first - CountingMargin.seconds, last + CountingMargin.seconds)
     filter.readingKinds = CountingContext.readingKinds
     filter.recordKinds = CountingContext.recordKinds
@@ -223,7 +225,7 @@ extension StoredItem {
   }
 }
 
-/// The number of items that figures leave out of one source since another one has them, too. For JSON.
+/// The number of items of one source that statistics leave out since another source has them, too. For JSON.
 package struct DoubledObject: Encodable {
   let kind: String
   let source: String
@@ -235,7 +237,7 @@ package struct DoubledObject: Encodable {
     (self.source, also) = (source.text, other.text)
   }
 
-  /// Copies a number that the figures counted.
+  /// Copies a number that the statistics counted.
   package init(_ line: DoubledItems) {
     self.init(kind: line.kind, source: line.source, other: line.counted, items: line.items)
   }

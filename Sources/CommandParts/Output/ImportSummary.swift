@@ -93,8 +93,8 @@ package enum ImportSummary {
     return "not imported: " + names.joined(separator: ", ")
   }
 
-  /// What was decided about an input, such as its unit. The format is left out, since the title has it, and so are the
-  /// choices that a person typed.
+  /// What was decided about an input, such as its unit. The format is left out, since the title has it. The
+  /// choices that a person typed are left out, too.
   static func decisions(_ decisions: [Decision]) -> String {
     decisions.dropFirst().filter { !Decision.choices.contains($0.subject) }.map {
       "\($0.subject) \(displayed($0.value)) (\($0.basis.rawValue))"
@@ -198,7 +198,8 @@ package enum SourceTitle {
     let title = format(source.format)
     let part = displayed(source.part)
     if part.isEmpty || part == title { return title }
-    // A device is identified by its name. Many devices use the same format, so it would add nothing.
+    // A device is identified by its name. Many devices use the same format, so the format's title would add
+    // nothing.
     return source.role == .memory ? part : "\(title) (\(part))"
   }
 
@@ -210,8 +211,8 @@ package enum SourceTitle {
     return title.split(separator: " ").prefix { !forms.contains(String($0)) }.joined(separator: " ")
   }
 
-  /// The words with which the part of a title begins that describes the form of a file. The product is before
-  /// them.
+  /// The words with which the description of the file begins in the title of a format. The name of the
+  /// product precedes these words.
   private static let forms: Set<String> = [
     "CSV", "JSON", "JSON,", "Observations", "TSV", "XML", "and", "backup", "dump", "export.xml", "or",
     "report",

@@ -28,8 +28,8 @@ package struct IngestObject: Encodable {
     finishedAt = ingest.finishedAt.map(instant)
     outcome = ingest.outcome
     undone = ingest.isUndone
-    // The store leaves out some counts of a failed import and of a download. The object has all members, so
-    // it gets zeros.
+    // The store has only some counts of a failed import or a download. The object has all members, so the
+    // missing counts are zero.
     counts = try ingest.readCounts()
     decisions = JSONFragment(ingest.decisions)
     meter = ingest.meter.map { MeterObject($0, firmware: ingest.firmware) }
@@ -98,7 +98,7 @@ package enum IngestText {
 
 /// The texts about a person's action on readings and records.
 package enum ActionText {
-  /// The action in one line, with its time in UTC. A dash takes the column of the id.
+  /// The action in one line, with its time in UTC. An action has no id, so a dash fills that column.
   package static func line(_ action: PersonAction) -> String {
     "-  \(DeviceTime(seconds: action.madeAt).text)Z  \(summary(action))\(action.isUndone ? " · undone" : "")"
   }
@@ -115,7 +115,7 @@ package enum ActionText {
       }
     let subjects = subjects(action)
     guard let first = subjects.first else { return verb }
-    // For a deleted entry, this is the entry itself and not a record that belongs to it.
+    // For a deleted entry, `entry` is the entry itself, and not a record that belongs to it.
     let entry =
       subjects.first { $0.reading != nil } ?? subjects.first { $0.state.entryGuid == nil }
       ?? first
@@ -178,7 +178,7 @@ package struct ActionObject: Encodable {
     (left, dryRun) = (nil, nil)
   }
 
-  /// Copies an action that `undo` or `redo` reversed, and what came of it.
+  /// Copies an action that `undo` reversed or `redo` repeated, and the outcome.
   package init(
     _ action: PersonAction, _ direction: UndoDirection, _ outcome: ActionOutcome, isDryRun: Bool
   ) {

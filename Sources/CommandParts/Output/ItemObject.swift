@@ -38,7 +38,7 @@ struct ReadingObject: Encodable {
   let baseTime: String?
 }
 
-/// A former or later value of a reading that its source had in another import.
+/// A value that the source had for this reading in another import.
 struct RevisionObject: Encodable {
   let value: String
   let unit: String
@@ -194,7 +194,8 @@ extension ItemDetails {
 
 /// The difference between a meter's shown times and its internal clock (base time), as an import stored it.
 private struct ClockOffset {
-  /// `base time +600 min`. If the import found several offsets, the text has all of them.
+  /// The offset as text, such as `base time +600 min`. If the import found several offsets, the text has all
+  /// of them.
   let text: String
   /// The time of the reading on the internal clock; nil if the import found several offsets.
   let baseTime: DeviceTime?
@@ -231,7 +232,7 @@ package enum RecordText {
     let fields = kind.fields.filter { kind != .annotation || $0.name != "reading" || values["text"] == nil }
     let described = fields.compactMap { field in values[field.name].map { part(field.name, field.label, $0) }
     }
-    // Fields that this kind of record does not have here, but that another program has written.
+    // `others` are fields that another program has written and that this kind of record does not have here.
     let others = values.filter { name, _ in !kind.fields.contains { $0.name == name } }.sorted {
       $0.key < $1.key
     }
@@ -268,7 +269,8 @@ extension Store {
     let isGuidStart = id.count >= 4 && id.allSatisfy { $0.isHexDigit || $0 == "-" }
     let found = isGuidStart ? try records(guidPrefix: id.lowercased()) : []
     guard let record = found.first else {
-      // An export contains the record for the base time zone, even if the store has none of this id.
+      // An export contains a record for the base time zone, even if the store has no record with this id. So
+      // a person may type the id.
       if isGuidStart, LogbookZones.baseGuid.hasPrefix(id.lowercased()) {
         throw Failure.zoneRecord(LogbookZones.baseGuid)
       }

@@ -17,12 +17,12 @@ package struct TableWriter: ItemWriter {
   let output: Output
   let unit: GlucoseUnit?
   let isLong: Bool
-  /// Whether readings are shown with their short ids, in the column in which records have theirs.
+  /// Whether readings are shown with their short ids, in the column in which records have their ids.
   let showsIDs: Bool
   /// Whether items that wait for an upload are marked. Without a remote, every item waits, so a mark would
   /// mean nothing.
   let marksQueued: Bool
-  /// What the uploads do now: it decides between the marks for waiting and running.
+  /// What the uploads do at present. It decides whether a pending item is marked as queued or as syncing.
   let activity: SyncActivity
   /// Draws the bar that follows each value; nil for a table without bars.
   let bars: ListBars?
@@ -60,7 +60,8 @@ package struct TableWriter: ItemWriter {
     if !marks.isEmpty { text += "  \(marks)" }
     if showsIDs, !isLong { text += "  \(reading.shortID)" }
     if isLong { text += mark(reading.syncState(activity)) }
-    // The bar ends with blanks if the value is in the target range. A line of the table has none at its end.
+    // If the value is in the target range, the bar ends with blanks. They are removed, since a line of the
+    // table does not end with blanks.
     while bars != nil, text.last == " " { text.removeLast() }
     return text
   }

@@ -12,7 +12,8 @@ package final class Output {
   /// The words with which each message of the program begins.
   private static let program = "glucoport: "
 
-  /// The name of the person for whom the command runs, if it runs for several. Messages contain it.
+  /// The name of the person for whom the command runs, if it runs for several persons. Messages contain the
+  /// name.
   @TaskLocal package static var subject: String?
   /// Whether failures are printed as JSON objects, because the arguments contain `--json`.
   @TaskLocal package static var printsFailuresAsJSON = false
@@ -71,7 +72,7 @@ package final class Output {
     send(Array((TerminalText.lines(Self.named(text)) + "\n").utf8), to: STDERR_FILENO)
   }
 
-  /// Inserts the name of the person into a message, if the command runs for several.
+  /// Inserts the name of the person into a message, if the command runs for several persons.
   private static func named(_ text: String) -> String {
     guard let subject, text.hasPrefix(program) else { return text }
     return "\(program)\(subject): \(text.dropFirst(program.count))"
@@ -170,9 +171,9 @@ private struct FailureObject: Encodable {
   }
 }
 
-/// Shortens a text to fewer columns than a terminal has, with `…` at the cut: a full line would make some
-/// terminals begin another one. Each character from U+1100 on counts as two columns, so the text is never too
-/// wide.
+/// Shortens a text to fewer columns than a terminal has, with `…` at the end: a line of full width would make
+/// some terminals begin another line. Each character from U+1100 on counts as two columns, so the text is
+/// never too wide.
 func fitting(_ text: String, columns: Int) -> String {
   let width = { (character: Character) in
     character.unicodeScalars.contains { $0.value >= 0x1100 && $0 != "…" } ? 2 : 1

@@ -40,15 +40,15 @@ package struct ProtectedFiles {
 
   /// Throws if an output must not be written to a path.
   ///
-  /// - Throws: `Failure` of category `usage` for a protected file. Also if an existing file cannot be read,
-  ///   since it may be a database.
+  /// - Throws: `Failure` of category `usage` for a protected file, and for an existing file that cannot be
+  ///   read, since it may be a database.
   package func refuse(_ path: String) throws(Failure) {
     guard let what = try protection(of: path) else { return }
     throw Failure(.usage, "\(displayed(path)): this is \(what); choose another file for the output")
   }
 
-  /// Throws if a command must not write its unfinished output to a path. A database there is allowed, since
-  /// only a killed run leaves a file with the name of an unfinished output.
+  /// Throws if a command must not write its unfinished output to a path. An existing database at this path is
+  /// allowed, since only a killed run leaves a file with the name of an unfinished output.
   ///
   /// - Throws: as in `refuse(_:)`.
   package func refuse(part path: String) throws(Failure) {

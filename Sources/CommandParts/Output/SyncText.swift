@@ -20,8 +20,8 @@ enum SyncText {
 enum DayText {
   /// The day with the number of its readings, and how many of them are queued.
   ///
-  /// - Parameter marksQueued: whether to mark a day that waits for an upload. Without a remote, every day
-  ///   waits.
+  /// - Parameter marksQueued: whether to mark a day whose readings wait for an upload. Without a remote, all
+  ///   readings wait, so a mark would mean nothing.
   static func line(_ day: ReadingDay, marksQueued: Bool) -> String {
     let mark = day.state == .queued(.waiting) && !marksQueued ? "" : SyncText.mark(day.state)
     let count = mark.isEmpty ? "" : "  (\(mark), \(grouped(day.queued)) of them)"

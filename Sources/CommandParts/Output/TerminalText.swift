@@ -4,9 +4,9 @@ import Glibc
 import Logbook
 
 /// Makes text from files, devices, arguments and servers safe for a terminal. It removes control characters,
-/// and the marks that reverse text, with which one name can look like another.
+/// and the characters that reverse text, with which one name can look like another.
 package enum TerminalText {
-  /// Text that becomes a part of one line. Characters that end the line or move in it become blanks.
+  /// Text that becomes a part of one line. Tabs and characters that end a line become blanks.
   package static func line(_ text: String) -> String {
     escaped(PathText.shown(text), blanks: [0x09, 0x0A, 0x0D])
   }
@@ -62,8 +62,7 @@ package enum TerminalText {
     }
   }
 
-  /// Whether any byte can begin a character after the blank that must be removed. Few texts contain such a
-  /// byte.
+  /// Whether a byte can begin a character above U+0020 that must be removed. Few texts contain such a byte.
   private static func mayHoldControl(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     // Compares eight bytes at a time, up to the first one from 0x7F on. A loop over single bytes would be
     // slow for an export, which has hundreds of bytes a line.
@@ -115,8 +114,8 @@ package func alternatives(_ words: [String]) -> String {
 /// An instant in UTC seconds as text: `2026-05-06T18:30:00Z`.
 package func instant(_ seconds: Int64) -> String { DeviceTime(seconds: seconds).text + "Z" }
 
-/// A command in the text of a message, in quotation marks. They are left out if a word of the command needs
-/// quotation marks for the shell.
+/// A command in the text of a message, in quotation marks. The quotation marks are left out if a word of the
+/// command needs quotation marks for the shell.
 package func quotedCommand(_ words: String...) -> String {
   let command = words.map(\.shellWord).joined(separator: " ")
   return command.contains("'") ? command : "'\(command)'"

@@ -173,8 +173,8 @@ extension PersonList {
     return person
   }
 
-  /// Refuses a name that another person has, even in other letter case: people take both for one, and some
-  /// file systems do, too.
+  /// Refuses a name that another person has, even in other letter case: people would confuse both names, and
+  /// some file systems do not distinguish them.
   ///
   /// - Parameter former: the present name of a person who is being renamed; nil for a new person.
   private func requireFree(_ name: String, besides former: String? = nil) throws {

@@ -95,9 +95,9 @@ struct StatusCheck {
     return "; the last attempt failed for another reason: \(displayed(last))"
   }
 
-  /// A message if the clock of a meter is wrong, else nil. It is wrong only if it differs from the local time
-  /// both in the zone of the import and in the present zone of the logbook. The zone may have been corrected
-  /// since the import.
+  /// A message if the clock of a meter is wrong, else nil. A wrong clock shows neither the local time in the
+  /// zone of the import nor that in the present zone. The logbook's zone may have been corrected since the
+  /// import.
   private func wrong(_ clock: MeterClock) -> String? {
     let judgement = ClockJudgement(clock.comparison, in: zone)
     guard judgement.isOff, abs(clock.difference) > ClockJudgement.thresholdSeconds else { return nil }

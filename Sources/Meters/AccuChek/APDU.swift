@@ -116,7 +116,7 @@ struct DataAPDU: Hashable {
   /// The number that links an answer to its request.
   var invokeID: UInt16
   var choice: Choice
-  /// The bytes after the choice and their length.
+  /// The bytes after the choice and after the length of the content.
   var content: [UInt8]
 
   init(_ invokeID: UInt16, _ choice: Choice, _ content: [UInt8]) {
@@ -159,7 +159,7 @@ enum MedicalTime {
 
   /// The time in these bytes; nil if a byte is not two decimal digits, or if the date does not exist.
   ///
-  /// The hundredths are ignored: some meters send FF there.
+  /// The hundredths are ignored: in their byte, some meters send FF.
   static func parse(_ bytes: some Collection<UInt8>) -> DeviceTime? {
     let parts = bytes.prefix(7).compactMap(decimal)
     guard bytes.count == length, parts.count == 7 else { return nil }

@@ -2,13 +2,13 @@
 
 import Logbook
 
-/// Accu-Chek Guide and its kin: IEEE 11073-20601 over the bulk endpoints of the Personal Healthcare Device
-/// Class.
+/// Accu-Chek Guide and related meters: IEEE 11073-20601 over the bulk endpoints of the Personal Healthcare
+/// Device Class.
 ///
-/// Three independent readers agree on the session and on the glucose entries. The rest has a single source,
-/// which read a real Guide 925: the segments and codes of control solution and meal marks, and the answer to
-/// a set clock. The product names of the model numbers have a single source, too. Values are mg/dL whatever
-/// the meter shows.
+/// Three independent programs that read these meters agree on the session and on the glucose entries. The
+/// other facts are known from a single program, which read a real Guide 925: the segments and codes of
+/// control solution and meal marks, and the answer to a set clock. The product names of the model numbers
+/// have a single source, too. Values are mg/dL whatever the meter shows.
 struct AccuChekGuideDriver: MeterDriver {
   static let id = "accu-chek-guide"
   static let name = "Roche Accu-Chek Guide, Guide Me, Instant, Aviva Connect"
@@ -56,7 +56,8 @@ struct AccuChekGuideDriver: MeterDriver {
     try setClock(meter) { _ in time }
   }
 
-  /// Uses a single association: the meter grants the next one only when it is plugged in again.
+  /// Sets the clock in a single association, since the meter grants the next association only when it is
+  /// plugged in again.
   func setClock(_ meter: MeterConnection, by time: (MeterIdentity) throws -> DeviceTime) throws {
     var session = AccuChekSession(meter)
     defer { session.release() }
@@ -81,8 +82,8 @@ extension AccuChekGuideDriver {
     by session: inout AccuChekSession
   ) throws -> AccuChekMemory {
     var memory = AccuChekMemory(lowLimit: device.lowLimit)
-    // Segments that the meter reports as empty are skipped: the answer for an empty one is known for glucose
-    // only.
+    // Segments that the meter reports as empty are skipped, since its answer for an empty segment is known
+    // only for glucose.
     let wanted = segments.filter { $0.content != .other && $0.content != .unreadable && $0.count != 0 }
     let total = wanted.reduce(0) { $0 + ($1.count ?? 0) }
     var done = 0
@@ -102,8 +103,8 @@ extension AccuChekGuideDriver {
       } catch let failure as Failure
         where failure.category == .protocolViolation && segment.content != .glucose
       {
-        // A single source states the layout of such a segment, and other meters may differ. So it is skipped,
-        // and the glucose, which was read before, is kept.
+        // A single source states the layout of segments without glucose, and other meters may differ. So the
+        // segment is skipped, and the glucose, which was read before, is kept.
         memory.leaveOut(segment, because: failure)
       }
     }

@@ -4,8 +4,8 @@ import Logbook
 
 /// Accu-Chek Mobile in its mode "Reports": a disk with a table of all readings, read by SCSI commands.
 ///
-/// The disk is never mounted and never written. The meter's clock cannot be read. The report's time is the
-/// time at which it was made; it is unknown whether each plug-in makes a new one.
+/// The disk is never mounted and never written. The meter's clock cannot be read. The report states when the
+/// meter made it. It is unknown whether the meter makes a new report each time it is plugged in.
 struct AccuChekMobileDriver: MeterDriver {
   static let id = "accu-chek-mobile"
   static let name = "Roche Accu-Chek Mobile (reports)"
@@ -116,11 +116,11 @@ private struct AccuChekDisk: SectorSource {
     self.doing = doing
   }
 
-  /// Waits until the disk is ready. It refuses its first commands to report the plug-in, until it is asked
-  /// for the reason.
+  /// Waits until the disk is ready. After it was plugged in, the disk refuses its first commands until it is
+  /// asked for the reason.
   func wake() throws {
     for attempt in 0..<Self.attempts {
-      // The first two refusals may only report the plug-in.
+      // The first two refusals may only report that the disk was plugged in, so there is no pause after them.
       if attempt > 1 { meter.pause(Self.pauseMilliseconds) }
       do throws(TransportError) {
         _ = try meter.perform(.command([0, 0, 0, 0, 0, 0], reads: 0), within: 5000)

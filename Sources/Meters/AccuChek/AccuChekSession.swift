@@ -4,9 +4,9 @@ import Logbook
 
 /// One association with a meter of the Personal Healthcare Device Class: the steps of its protocol, in order.
 struct AccuChekSession {
-  /// The timeout of a transfer. Every reader of these meters uses five seconds.
+  /// The timeout of a transfer. Every known program that reads these meters uses five seconds.
   private static let milliseconds = 5000
-  /// The maximum size of one transfer in bytes, as in two other readers. The longest message of a real meter
+  /// The maximum size of one transfer in bytes, as in two other programs. The longest message of a real meter
   /// has 470 bytes.
   private static let maxTransfer = 1024
 
@@ -25,8 +25,8 @@ struct AccuChekSession {
   mutating func associate() throws {
     let doing = "associating with the meter"
     do throws(TransportError) {
-      // Every reader requests the status first. Its content is not needed, and some stacks refuse the
-      // request.
+      // Every known program requests the status first. The content of the status is not needed. Some USB
+      // stacks refuse the request, so its failure is ignored.
       let status = ControlRequest(type: 0x80, request: 0, value: 0, index: 0)
       _ = try meter.perform(.controlIn(status, maxBytes: 2), within: Self.milliseconds)
     } catch .stalled, .unsupported {
@@ -49,7 +49,7 @@ struct AccuChekSession {
 
   /// Requests the list of segments, and returns it with glucose first.
   ///
-  /// If the answer cannot be parsed, the result is one segment of glucose, as in two other readers.
+  /// If the answer cannot be parsed, the result is one segment of glucose, as in two other programs.
   mutating func segments() throws -> [MemorySegment] {
     let doing = "asking the meter for its memory's parts"
     let came = try answer(
@@ -138,7 +138,8 @@ extension AccuChekSession {
       else { throw Self.violation(doing) }
       invokeID = event.invokeID
       guard let store = configuration.store else {
-        // The first list may lack the memory. Tidepool's reader then accepts the association again.
+        // The first list may lack the memory. As in Tidepool's program, the association is then accepted
+        // again.
         if attempt == 0 { try send(APDU(.associationResponse, Self.acceptance), doing: doing) }
         continue
       }
@@ -197,7 +198,7 @@ extension AccuChekSession {
     return came
   }
 
-  /// Warns of answers with another instance number than the requested one. Two other readers ignore the
+  /// Warns of answers with another instance number than the requested one. Two other programs ignore the
   /// number, and a real meter may always answer with 0.
   fileprivate mutating func warnOfInstance(_ segment: MemorySegment) {
     warn(

@@ -23,14 +23,16 @@ struct FATVolume<Sectors: SectorSource> {
     var byteCount: Int
   }
 
-  /// The maximum size of a folder in bytes. A larger one means a broken file system, or another kind of disk.
+  /// The maximum size of a folder in bytes. A larger folder means a broken file system, or another kind of
+  /// disk.
   static var maxFolderBytes: Int { 1 << 17 }
   /// The largest file that is read, in bytes.
   static var maxFileBytes: Int { 1 << 23 }
 
   private let sectors: Sectors
   private let layout: FATLayout
-  /// The latest sector read from the table, which usually holds the next links of the chain as well.
+  /// The sector of the file allocation table that was read last. It usually holds the next links of the chain
+  /// as well.
   private var tableSector: (number: Int, bytes: [UInt8])?
 
   /// Opens the file system that begins at the first sector, or in the first partition.
@@ -92,7 +94,8 @@ extension SectorSource {
 }
 
 extension FATVolume {
-  /// The entries of the folder that begins at this cluster. A chain longer than the limit is a loop.
+  /// The entries of the folder that begins at this cluster. If the chain is longer than the limit, it is a
+  /// loop, and is refused.
   private mutating func folder(at cluster: UInt32) throws -> [Entry] {
     let bytes = try chain(from: cluster, maxBytes: Self.maxFolderBytes)
     guard bytes.count < Self.maxFolderBytes else { throw FATError(part: "a folder's chain") }
@@ -246,7 +249,8 @@ private struct FATLongName {
   private static let maxPieces: UInt8 = 20
 
   private var units: [UInt16] = []
-  /// The number of the latest piece: 1 ends the name, and 0 means that there is none.
+  /// The number of the latest piece: the piece with number 1 is the end of the name, and 0 means that there
+  /// is no piece.
   private var number: UInt8 = 0
   private var sum: UInt8 = 0
 

@@ -22,8 +22,8 @@ struct MemorySegment: Hashable {
   /// The offset of the status in an entry; nil if entries have none.
   var statusOffset: Int?
 
-  /// The first segment, with glucose in its usual form. Every reader requests it from a meter that describes
-  /// no segments.
+  /// The first segment, with glucose in its usual form. Every known program requests this segment from a
+  /// meter that describes no segments.
   static let undescribed = MemorySegment(
     instance: 0, content: .glucose, count: nil, entryLength: 12, valueOffset: 8, statusOffset: 10)
 
@@ -113,7 +113,8 @@ private struct EntryMap {
   }
 }
 
-/// Some entries of a segment. Each report must be confirmed before the meter sends the next one.
+/// A message of the meter with some entries of a segment. It must be confirmed before the meter sends the
+/// next one.
 struct SegmentReport: Hashable {
   var instance: UInt16
   /// The index of the first entry in this report, from 0.

@@ -54,8 +54,8 @@ private struct GlucoseOrder {
     last = (measurement.sequence, base, measurement.mark(offsetMinutes: offsetMinutes))
   }
 
-  /// The position after this reading if it is from the last record; nil if the next session must read
-  /// everything.
+  /// The position after this reading if the reading is from the last record; nil if the next session must
+  /// read everything.
   func position(_ sequence: UInt16, _ reading: MeterReading) -> MeterPosition? {
     guard isWhole, let last, last.sequence == sequence else { return nil }
     return MeterPosition(
@@ -166,8 +166,8 @@ extension GlucoseMemory {
     return DeviceTime(seconds: maker.hasSeconds ? seconds : seconds - seconds.modulo(60))
   }
 
-  /// The clock as a person sees it. A clock that agrees with UTC although the meter's offset is more than 10
-  /// minutes is the internal one, so the offset is added.
+  /// The clock as a person sees it. If the clock agrees with UTC although the meter's offset is more than 10
+  /// minutes, it is the internal clock, so the offset is added.
   private func shown(_ clock: ClockComparison) -> ClockComparison {
     let internalClockDrift: Int64 = 600
     guard let offsetMinutes, abs(clock.meter.seconds - clock.host) <= internalClockDrift,
@@ -261,8 +261,8 @@ extension Int64 {
 }
 
 extension BluetoothGlucoseDriver {
-  /// Replaces serial number, name and amounts. A notification holds one record, so no checksum needs
-  /// recomputing.
+  /// Replaces serial number, name and amounts. Each notification is one record and has no checksum, so
+  /// nothing must be recomputed.
   static func anonymise(_ transcript: Transcript) throws -> Transcript {
     var transcript = transcript
     var numbers = StandInNumbers()

@@ -7,8 +7,8 @@ import Logbook
 struct GlucoseMaker: Hashable {
   /// The vendor, as the USB driver of the same meters spells it.
   let vendor: String
-  /// Whether times keep their seconds. The USB drivers of some makers get only minutes, and the time
-  /// identifies a reading.
+  /// Whether times keep their seconds. The time identifies a reading, so seconds are removed if the maker's
+  /// USB driver gets only minutes.
   var hasSeconds = true
   /// Whether sequence numbers rise with time, and the meter can send only the records from a given number on.
   /// Captures show both for some makers; other meters count backwards or ignore the number.

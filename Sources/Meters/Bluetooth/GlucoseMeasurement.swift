@@ -61,7 +61,7 @@ struct GlucoseMeasurement: Hashable {
   /// The offset in the notification of the two bytes of the time offset, if they are present.
   static let timeOffset = 10
 
-  /// Parses a notification. More bytes may follow.
+  /// Parses a notification. Bytes after the fields that the flags announce are ignored.
   init(_ bytes: [UInt8]) throws(MalformedNotification) {
     var reader = NotificationReader(bytes)
     let flags = try reader.next(UInt8.self)
@@ -134,7 +134,7 @@ struct GlucoseContext: Hashable {
   /// The offsets of amounts in the notification. Amounts are personal, so they are replaced in a transcript.
   let amountOffsets: [Int]
 
-  /// Parses a notification. More bytes may follow.
+  /// Parses a notification. Bytes after the fields that the flags announce are ignored.
   init(_ bytes: [UInt8]) throws(MalformedNotification) {
     var reader = NotificationReader(bytes)
     var amounts: [Int] = []

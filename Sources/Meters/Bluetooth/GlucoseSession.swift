@@ -48,8 +48,8 @@ struct GlucoseSession {
   /// The timeout for records that come without a request. The TRUE METRIX AIR sends its records as soon as
   /// notifications are on.
   private static let unaskedMilliseconds = 1000
-  /// The silence that ends records without a request, since they have no end mark. Their records are
-  /// milliseconds apart.
+  /// For records without a request: the time of silence after which they are complete, since no message marks
+  /// their end. Such records arrive milliseconds apart.
   private static let endOfStreamMilliseconds = 10_000
 
   private let meter: MeterConnection
@@ -76,8 +76,8 @@ struct GlucoseSession {
     return (identity, maker)
   }
 
-  /// The time on the clock; nil without one. Meters by Roche have it as a date and time in the glucose
-  /// service, which begins like a current time.
+  /// The time on the clock; nil without one. Meters by Roche state it in the characteristic Date Time, which
+  /// begins with the same bytes as Current Time.
   ///
   /// It is not certain whether meters send the shown or the internal time; see `GlucoseMemory.shown`.
   private func clock() throws -> DeviceTime? {
@@ -91,10 +91,11 @@ struct GlucoseSession {
     try value(.feature, "asking the meter what it supports")?.littleEndian(UInt16.self, at: 0)
   }
 
-  /// The records from a position on, or all of them, with a warning if the meter announced a wrong number.
+  /// The records from a position on, or all of them. There is a warning if the meter announced a wrong number
+  /// of records.
   ///
   /// If fewer records arrive than announced, they are read again. If the same records arrive twice, the
-  /// announced number is wrong; otherwise some were lost.
+  /// announced number is wrong; otherwise, records were lost.
   func records(
     from position: MeterPosition?
   ) throws -> (transfer: GlucoseTransfer, isAll: Bool, warning: String?) {
@@ -126,9 +127,9 @@ struct GlucoseSession {
       .protocolViolation, "reading the records: some of them were lost; bring the meter near and retry")
   }
 
-  /// The records from a position on, beginning with the known one. Nil if all records must be read: the meter
-  /// does not have the known record, has another one with its number, or cannot send records from a number
-  /// on.
+  /// The records from a position on, beginning with the known record at this position. Nil if all records
+  /// must be read: the meter lacks the known record, has another record with its number, or cannot send
+  /// records from a number on.
   private func newRecords(from position: MeterPosition) throws -> GlucoseTransfer? {
     guard let number = UInt16(exactly: position.number),
       let count = try count(.countFrom(number), mayBeSilent: false)?.number, count > 0,
@@ -228,7 +229,7 @@ extension GlucoseSession {
     return nil
   }
 
-  /// Reads every record once. Nil if the meter does not support a request from a number on.
+  /// Reads every record once. Nil if the meter does not support a request for the records from a number on.
   private func report(_ which: RecordAccess, of count: Int?) throws -> GlucoseTransfer? {
     let doing = "reading the records"
     var transfer = GlucoseTransfer()
@@ -309,7 +310,7 @@ extension GlucoseSession {
 }
 
 extension Failure {
-  /// A failed exchange with a Bluetooth meter, which has no plug.
+  /// The failure of an exchange with a Bluetooth meter. Its advice mentions no plug.
   fileprivate init(bluetooth error: TransportError, doing: String) {
     let remedy = "bring the meter near, switch it on and retry"
     switch error {

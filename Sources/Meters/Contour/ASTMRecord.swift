@@ -50,7 +50,7 @@ struct ASTMRecord: Hashable {
 struct ContourHeader {
   /// The model as the meter names it, such as `Bayer7390` or `Contour7800`.
   let product: String
-  /// The versions of the parts, separated by blanks.
+  /// The versions of the meter's parts, separated by blanks.
   let firmware: String
   /// The complete serial number, with the model number before the dash.
   let serial: String
@@ -77,7 +77,7 @@ struct ContourHeader {
     clock = record.time(13)
   }
 
-  /// The model of the number in the header; for an unknown number, the product's text.
+  /// The name of the model whose number is in the header; for an unknown number, `product`.
   var model: String { Self.models[String(product.suffix(4))] ?? product }
 
   private static let models = [
@@ -87,7 +87,7 @@ struct ContourHeader {
   ]
 }
 
-/// The range in which a meter reports numbers: it shows LO below and HI above.
+/// The range in which a meter reports numbers: it shows LO below the range, and HI above it.
 struct ContourRange: Hashable {
   let low: Double
   let high: Double

@@ -87,7 +87,7 @@ extension ContourDriver {
   }
 
   /// Sets the time or the date. A Contour Next Link that is paired with a pump uses the pump's clock, and
-  /// refuses this.
+  /// refuses the command.
   private func set(_ subject: String, _ numbers: [Int], _ session: ContourSession) throws {
     let digits = numbers.map { $0 < 10 ? "0\($0)" : "\($0)" }.joined()
     for text in ["W|", subject, digits + "|\r"] {
@@ -111,7 +111,7 @@ private struct ContourMemory {
   /// D as "don't feel right", another as a logbook mark.
   private static let tags: [Substring: String] = ["D": "don't feel right", "I": "illness", "S": "stress"]
 
-  /// The kinds of insulin. Other programs quote these from the vendor's text.
+  /// The kinds of insulin. Other programs quote these codes from the vendor's description.
   private static let insulins: [Substring: String] = ["1": "rapid", "2": "long", "3": "mix"]
 
   init(_ identity: MeterIdentity, range: ContourRange?) {
@@ -157,8 +157,8 @@ extension ContourMemory {
     addTags(markers, at: time)
   }
 
-  /// The measurement of a result. The number with LO and HI is one step outside the range, and is not a
-  /// measurement.
+  /// The measurement of a result. For LO and HI, the number of the result is one step outside the range, and
+  /// is not a measured value.
   private func measurement(
     _ record: ASTMRecord, _ unit: GlucoseUnit, _ markers: [Substring]
   ) -> Measurement? {
@@ -219,8 +219,8 @@ extension ContourMemory {
 
 extension ContourDriver: AnonymisingDriver {
   static func anonymise(_ transcript: Transcript) throws -> Transcript {
-    // Only reports with a single byte, which control the session, may be sent to the meter. A longer command
-    // could hold personal data.
+    // The only sent reports that are allowed have a single byte, which controls the session. A longer command
+    // could hold personal data, so such a transcript is refused.
     var stream = try ReceivedStream(
       transcript, payload: { ContourReport.payload($0)?.indices }, allows: { $0.count == 5 })
     var anonymity = ContourAnonymity()
@@ -229,8 +229,8 @@ extension ContourDriver: AnonymisingDriver {
   }
 }
 
-/// Removes personal data from frames and recomputes their checksums. Lengths stay the same, so that frames
-/// and reports keep theirs.
+/// Removes personal data from frames and recomputes their checksums. Replaced texts keep their lengths, so
+/// that the lengths of frames and reports stay valid.
 private struct ContourAnonymity {
   private var numbers = StandInNumbers()
 
@@ -266,7 +266,8 @@ private struct ContourAnonymity {
     switch fields[0] {
     case Array("H".utf8) where fields.count > 4: fields[4] = Self.withoutSerial(fields[4])
     case Array("R".utf8) where fields.count > 3: fields[3] = numbers.next(like: fields[3])
-    // If a meter stored the patient's name, it would be after the second field.
+    // If a meter stored the patient's name, the name would be after the second field. So a longer record is
+    // refused.
     case Array("P".utf8) where fields.count <= 2: break
     case Array("L".utf8): break
     default: throw ReceivedStream.notUnderstood

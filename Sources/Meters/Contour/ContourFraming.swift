@@ -58,8 +58,8 @@ enum ContourToken: Hashable {
   case endOfTransmission, enquiry, acknowledge, refuse
 }
 
-/// Splits the stream that the reports carry. A frame of exactly 60 bytes fills one report, and no further one
-/// follows. So only the stream determines the end of a frame.
+/// Splits the stream of bytes that the HID reports carry. A frame of exactly 60 bytes fills one report, and
+/// no further report follows. So the end of a frame is found in the stream, and not by the size of a report.
 struct ContourStream {
   /// The maximum size of a frame in bytes. The longest known, a header of a Contour Next USB, has about 300.
   static let longestFrame = 1024

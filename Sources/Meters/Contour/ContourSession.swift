@@ -12,7 +12,7 @@ final class ContourSession {
   private static let silenceMilliseconds = 60
   /// The number of times that a frame is requested again, by the manufacturer's rules.
   private static let maxRefusals = 6
-  /// The maximum number of reports to receive for one token. A message has at most six.
+  /// The maximum number of reports to receive for one token. A message has at most six reports.
   private static let maxReports = 64
   /// The maximum number of frames to receive, far above the 2000 results of the largest memory.
   private static let maxFrames = 20_000
@@ -69,7 +69,7 @@ final class ContourSession {
         try send([byte], "ending the session")
         if try token(Self.handshakeMilliseconds, "ending the session") == .endOfTransmission { return }
       } catch {
-        return  // All data has been received.
+        return  // All data has been received, so this failure is ignored.
       }
     }
   }
@@ -79,7 +79,7 @@ final class ContourSession {
     do {
       try send([ContourByte.endOfTransmission], "ending the session")
     } catch {
-      return  // The earlier error is the one to report.
+      return  // The earlier error is reported, and not this one.
     }
   }
 
@@ -161,7 +161,7 @@ extension ContourSession {
         _ = try token(Self.silenceMilliseconds, doing)
         return header
       case .enquiry:
-        // The meter still waits for an answer of an earlier session, so it gets one.
+        // The meter still waits for an answer in an earlier session, so it gets an acknowledgement.
         try send([ContourByte.acknowledge], doing)
       case .damaged, nil:
         try drain(doing)
@@ -200,7 +200,7 @@ private struct FrameOrder {
     case .frame(let frame): return try judge(frame, doing)
     case nil:
       // After a first silence, the frame is requested again, since only its end may be lost. After a second
-      // one, the meter is gone.
+      // silence, the meter counts as disconnected.
       guard !isSilent else { throw Failure(.timedOut, doing: doing) }
       isSilent = true
       return try refuse(doing)
@@ -222,7 +222,7 @@ private struct FrameOrder {
       return .answer(ContourByte.acknowledge)
     }
     if frame.number == (expected + 7) % 8, hasRecords {
-      // The meter repeated the frame because our answer was lost.
+      // The meter repeated the frame because the acknowledgement was lost.
       refusals += 1
       guard refusals <= Self.maxRefusals else { return try refuse(doing) }
       return .answer(ContourByte.acknowledge)

@@ -14,7 +14,7 @@ struct DexcomPacket: Hashable {
 
   private static let start: UInt8 = 0x01
   private static let overhead = 6
-  /// The maximum size of an answer in bytes. The longest recorded answer, four pages, has 2118.
+  /// The maximum size of an answer in bytes. The longest recorded answer, with four pages, has 2118 bytes.
   private static let maxBytes = 2200
 
   /// The command; in an answer, the result.

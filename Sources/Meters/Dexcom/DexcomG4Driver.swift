@@ -10,8 +10,8 @@ import Logbook
 ///
 /// A sensor value is identified by the second of its measurement on the system's clock. That clock cannot be
 /// set, while the display's clock can. The manufacturer's export names the transmitter as the device and
-/// counts the transmitter's ticks. The receiver of the G4 stores neither, so the same value from both sources
-/// has two identities. Calibrations are identified by their shown time in both.
+/// counts the transmitter's ticks. The receiver of the G4 stores neither, so the same value from the receiver
+/// and from the export has two identities. Calibrations are identified by their shown time in both sources.
 struct DexcomG4Driver: MeterDriver {
   static let id = "dexcom-g4"
   static let name = "Dexcom G4, G5 and G6 receivers"
@@ -159,7 +159,7 @@ extension DexcomMemory {
   /// two values.
   private static func clockChanges(_ history: [MeterReading]) -> Int {
     let distances = history.map { $0.deviceTime.seconds - ($0.tick ?? 0) }
-    // Differences of seconds come from the measurement, not from the clock.
+    // Differences of seconds come from the measurement, not from the clock, so they are ignored.
     return zip(distances, distances.dropFirst()).count { abs($0 - $1) >= 60 }
   }
 }
@@ -202,8 +202,8 @@ final class DexcomSession {
   /// The time to wait for an answer, twice as long as in Tidepool's driver.
   private static let milliseconds = 2000
   private static let attempts = 3
-  /// The maximum number of transfers of an answer. The longest answer has 34 of 64 bytes, and noise may
-  /// precede it.
+  /// The maximum number of transfers of an answer. The longest answer has 34 transfers of 64 bytes, and noise
+  /// may precede it.
   private static let maxTransfers = 256
   private static let nextMilliseconds = 1000
   private static let maxPages: UInt32 = 10_000
@@ -218,7 +218,7 @@ final class DexcomSession {
   func request(_ command: Command, _ payload: [UInt8] = [], doing: String) throws -> [UInt8] {
     do {
       for _ in 0..<Self.attempts {
-        // Data of an interrupted session may still arrive.
+        // Data of an interrupted session may still arrive, so it is discarded first.
         _ = try meter.perform(.discard, within: Self.milliseconds)
         try meter.send(
           DexcomPacket(code: command.rawValue, payload: payload).bytes, within: Self.milliseconds)

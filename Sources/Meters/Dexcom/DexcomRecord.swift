@@ -35,7 +35,7 @@ enum DexcomRecord: Hashable {
     }
   }
 
-  /// Parses a record without its checksum; nil for one without data to import.
+  /// Parses a record without its checksum. A record without data to import is `skipped`.
   init(_ bytes: [UInt8], _ partition: DexcomPartition, revision: UInt8) {
     guard let times = Times(bytes) else {
       self = .rejected("a record that is too short")
@@ -70,7 +70,8 @@ extension DexcomRecord {
     func shown(_ system: Int64) -> DeviceTime { DeviceTime(seconds: system + display - self.system + epoch) }
   }
 
-  /// Parses a sensor value. The manufacturer's export omits values for the display only, so they are skipped.
+  /// Parses a sensor value. The manufacturer's export omits values that are only for the display, so such
+  /// values are skipped.
   private static func sensor(_ bytes: [UInt8], _ times: Times, revision: UInt8) -> Self? {
     guard let word = bytes.littleEndian(UInt16.self, at: 8) else { return nil }
     if word & 0x8000 != 0 { return .skipped("sensor value only for the display") }
@@ -99,8 +100,8 @@ extension DexcomRecord {
     guard let value = bytes.littleEndian(UInt16.self, at: 8),
       let typed = bytes.littleEndian(UInt32.self, at: revision >= 3 ? 11 : 10).map(Int64.init)
     else { return nil }
-    // A time more than a day away is invalid: two programs disagree about its position in records of revision
-    // 3.
+    // Two programs disagree about the position of the time of typing in records of revision 3. So a time that
+    // is more than a day from the time of the record is invalid.
     guard value > 0, value <= 1000, abs(typed - times.system) <= 86400 else {
       return .rejected("a calibration without a value or with another time than its record")
     }

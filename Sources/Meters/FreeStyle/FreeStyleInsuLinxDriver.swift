@@ -4,9 +4,9 @@ import Logbook
 
 /// FreeStyle InsuLinx: rows of `$result?`, with values always in mg/dL.
 ///
-/// Known from one recorded meter whose rows are strip tests, weekly trends and clock changes. The form of LO,
-/// HI, control solution, insulin and food is unknown. The fields of ketone and temperature follow the order
-/// of columns in the manufacturer's export.
+/// The protocol is known from one recorded session with a meter whose rows are strip tests, weekly trends and
+/// clock changes. The form of LO, HI, control solution, insulin and food is unknown. The fields of ketone and
+/// temperature follow the order of columns in the manufacturer's export.
 struct FreeStyleInsuLinxDriver: MeterDriver, FreeStyleFamily {
   static let id = "freestyle-insulinx"
   static let name = "Abbott FreeStyle InsuLinx"

@@ -92,7 +92,7 @@ private struct LibreResultRow {
     insulin = texts + 6
   }
 
-  /// The fields known to hold no value, dose, amount in grams or text.
+  /// The indexes of the fields without personal data, which hold no value, dose, amount in grams or text.
   var plainFields: Set<Int> {
     switch row.number(1) {
     case 2 where [insulin, insulin + Self.insulinCount].contains(row.count):
@@ -169,7 +169,7 @@ extension LibreResultRow {
     memory.add(.insulin, row, timeIn: field, fields)
   }
 
-  /// Adds the food of a row. On later readers, the first of two flags means food without grams. Missing grams
+  /// Adds the food of a row. On later models, the first of two flags means food without grams. Missing grams
   /// or 0 mean an unknown amount.
   private func addFood(into memory: inout FreeStyleMemory) {
     guard isSet(25) else {

@@ -10,7 +10,7 @@ struct FreeStyleMemory {
 
   init(_ identity: MeterIdentity) { contents = MeterContents(identity) }
 
-  /// Adds each row of a table, in the order of the record numbers in this field.
+  /// Adds each row of a table, in the order of the record numbers, which are in the field with this index.
   mutating func add(
     _ rows: [FreeStyleRow], numberedBy field: Int, _ read: (FreeStyleRow, inout FreeStyleMemory) -> Void
   ) {
@@ -19,7 +19,7 @@ struct FreeStyleMemory {
     let numbered = rows.enumerated().map { offset, row in
       (id: row.number(field) ?? 0, line: first + Int64(offset) + 1, row: row)
     }
-    // Rows with the same number are newest first.
+    // Rows with the same number come newest first, so their order is reversed.
     for (_, line, row) in numbered.sorted(by: { ($0.id, $1.line) < ($1.id, $0.line) }) {
       number = line
       read(row, &self)
@@ -65,7 +65,8 @@ extension FreeStyleRow {
   /// The shown time in month, day, year of the century, hour and minute from this field on; nil for an
   /// invalid date.
   ///
-  /// Readers store seconds, too. Their screens and LibreView omit seconds, and the identities must match.
+  /// The meter stores seconds, too. They are ignored, since its screen and LibreView omit them, and the
+  /// identities of readings must match.
   func time(_ index: Int) -> DeviceTime? {
     guard let month = number(index), let day = number(index + 1), let year = number(index + 2),
       (0...99).contains(year), let hour = number(index + 3), let minute = number(index + 4)

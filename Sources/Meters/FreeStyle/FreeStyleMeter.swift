@@ -8,7 +8,7 @@ struct FreeStyleMeter {
   struct Table {
     /// The command that requests the table.
     let command: String
-    /// The field with the record's number.
+    /// The index of the field with the record's number.
     let numberField: Int
     /// The fields of a row that have its time and kind, and nothing that a person measured, took or wrote.
     let plainFields: @Sendable (FreeStyleRow) -> Set<Int>
@@ -135,8 +135,8 @@ final class FreeStyleSession {
   private static let answerMilliseconds = 5000
   /// The silence after which the pending data of an earlier session is over.
   private static let silenceMilliseconds = 150
-  /// The number of times that a command is tried. If a report is lost, the checksum differs, and the same
-  /// command gets the same answer again.
+  /// The number of times that a command is tried. If a report of the answer is lost, the checksum is wrong.
+  /// The same command then returns the same answer again.
   private static let maxTries = 3
   /// The maximum size of an answer in bytes. A Libre with three months of readings sends about 700 kB.
   private static let maxBytes = 8 << 20
@@ -162,7 +162,7 @@ final class FreeStyleSession {
     throw Failure(.timedOut, doing: doing)
   }
 
-  /// The first line of the answer to a question; nil if the meter refuses.
+  /// The first line of the answer to a request; nil if the meter refuses.
   func request(_ command: String) throws -> String? {
     let message = try request(command) { $0 }
     return message.map { message in
@@ -250,8 +250,8 @@ extension FreeStyleSession {
     }
   }
 
-  /// The next report; nil after the timeout. A damaged report is replaced by one without a meaning: the sum
-  /// of the answer then shows that a report is missing.
+  /// The next report; nil after the timeout. A damaged report is replaced by a report without content, so the
+  /// checksum of the answer shows that a report is missing.
   private func receive(_ milliseconds: Int, _ doing: String) throws -> FreeStyleReport? {
     do {
       let bytes = try meter.receive(maxBytes: 64, within: milliseconds)

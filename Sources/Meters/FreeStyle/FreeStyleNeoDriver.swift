@@ -18,7 +18,8 @@ struct FreeStyleNeoDriver: MeterDriver, FreeStyleFamily {
 }
 
 extension FreeStyleNeoDriver {
-  /// The kinds of insulin of a meter's choices: morning long, breakfast, lunch, evening long, dinner.
+  /// The kinds of insulin for the choices that the meter offers: morning long, breakfast, lunch, evening
+  /// long, dinner.
   private static let insulins = ["long", "rapid", "rapid", "long", "rapid"]
 
   /// The indexes of the fields without personal data, by the type of the row. After the time, they include
@@ -55,7 +56,7 @@ extension FreeStyleNeoDriver {
     }
     memory.warn("one source alone says that this meter keeps insulin in whole units; compare with its screen")
     var fields: [String: FieldValue] = [:]
-    // A recorded meter answers 255 for doses that are not set.
+    // A recorded meter answers 255 for a dose that is not set.
     if ![0, 255].contains(units) { fields["units"] = .number(Double(units)) }
     if let kind = row.number(8), insulins.indices.contains(kind) { fields["subtype"] = .text(insulins[kind]) }
     memory.add(.insulin, row, fields)

@@ -3,7 +3,8 @@
 /// The answer to a text command: `message CKSM:hhhhhhhh CRLF CMD OK CRLF`. The digits are the sum of the
 /// message's bytes.
 enum FreeStyleReply: Hashable {
-  /// The command succeeded. The message is bytes, since readers truncate texts within a character.
+  /// The command succeeded. The message consists of bytes, since a meter may truncate a text within a
+  /// character.
   case done([UInt8])
   /// The meter does not know or does not allow the command.
   case refused
@@ -158,7 +159,7 @@ extension ArraySlice<UInt8> {
 }
 
 /// A HID report of FreeStyle meters: a type, a length, and at most 62 bytes. The rest of the report holds
-/// bytes of earlier ones and is ignored.
+/// bytes of earlier reports and is ignored.
 struct FreeStyleReport: Hashable {
   /// The number of bytes that one report carries.
   static let maxPayload = 62
@@ -169,11 +170,12 @@ struct FreeStyleReport: Hashable {
   /// The type of text reports in the manufacturer's software, and the only one known to work with a Libre
   /// Pro.
   static let vendorText: UInt8 = 0x21
-  /// A report that keeps the session alive. It may arrive between any two others, and is ignored.
+  /// A report that keeps the session alive. It may arrive between any two other reports, and is ignored.
   static let keepAlive: UInt8 = 0x22
   /// The answer to a message of a type that the meter does not know.
   static let unknownType: UInt8 = 0x30
-  /// The answer about an encrypted session. Readers that require one answer all texts with it.
+  /// The type of answers about encryption. A meter that requires an encrypted session answers all texts with
+  /// this type.
   static let encryption: UInt8 = 0x33
   /// The answer to `begin`.
   static let ready: UInt8 = 0x71

@@ -4,9 +4,10 @@ import Logbook
 
 /// Menarini GlucoMen areo and areo GK: requests of one byte, answers in blocks of text.
 ///
-/// Two authors agree on the blocks; no capture is public. One of them, who read GK models, states the
-/// ketones: only GK models are asked for them. The USB ids of the areo GK and its kind of line come from one
-/// user's report. Unknown are: a way to read the clock, a count of readings, and a mark of control tests.
+/// Two authors agree on the blocks; no capture is public. One of them read GK models and describes ketones,
+/// so only GK models are asked for ketones. The USB ids of the areo GK and its kind of line come from one
+/// user's report. It is unknown how to read the clock or the number of readings, and how control tests are
+/// marked.
 struct GlucoMenDriver: MeterDriver {
   static let id = "glucomen-areo"
   static let name = "Menarini GlucoMen areo, areo GK"
@@ -130,7 +131,8 @@ enum GlucoMenBlock: Hashable {
   /// A block with wrong check digits or of another form.
   case broken
 
-  /// The maximum size of a block in bytes, far above the 21,000 of the largest one with 700 readings.
+  /// The maximum size of a block in bytes. The largest memory, with 700 readings, has a block of 21,000
+  /// bytes.
   static let maxBytes = 1 << 20
 
   /// Parses a block; nil until its end has arrived. Bytes before it are skipped.

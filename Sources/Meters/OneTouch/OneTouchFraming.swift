@@ -66,11 +66,11 @@ final class OneTouchSerialLine {
   /// A frame with a wrong checksum, or endless noise.
   struct Damage: Error {}
 
-  /// The time in which a working meter starts to answer. A recorded Verio IQ took 0.7 seconds twice.
+  /// The time in which a working meter starts to answer. A recorded Verio IQ needed 0.7 seconds in two cases.
   private static let beginMilliseconds = 2000
   /// The bytes of a frame follow each other immediately, but a busy host may receive them later.
   private static let nextMilliseconds = 250
-  /// The number of bytes above which they are noise: a frame has at most 255.
+  /// If more bytes than this arrive without a frame, they are noise: a frame has at most 255 bytes.
   private static let maxBytes = 1024
 
   private let meter: MeterConnection

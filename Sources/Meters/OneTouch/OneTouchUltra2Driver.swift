@@ -130,8 +130,8 @@ extension OneTouchUltra2Driver {
 
 /// Commands to a OneTouch Ultra2, and the lines of its answers.
 private final class Ultra2Session {
-  /// The number of times that a command is tried. The first one after the meter wakes is often lost, and a
-  /// meter that is not ready answers with a zero.
+  /// The number of times that a command is tried. The first command after the meter wakes is often lost, and
+  /// a meter that is not ready answers with a zero.
   private static let attempts = 5
   /// The time to wait for the first answer, which a recorded Ultra sent after about 3.5 seconds.
   private static let beginMilliseconds = 4000

@@ -54,7 +54,7 @@ extension OneTouchUltraEasyDriver {
     let version = try link.request([0x05, 0x0D, 0x02], doing: doing).answer(doing: doing)
     let serial = try link.request([0x05, 0x0B, 0x02] + [UInt8](repeating: 0, count: 9), doing: doing)
       .answer(doing: doing)
-    // Version and date are in one text, whose length precedes it.
+    // The version and its date are one text. The byte before this text is its length.
     guard version.count >= 10, let firmware = version[1..<10].printableText, let serial = serial.printableText
     else { throw Failure(.protocolViolation, "\(doing): the meter's answer is not text") }
     var identity = MeterIdentity(
@@ -90,8 +90,8 @@ private final class OneTouchStopAndWait {
   }
 
   private static let attempts = 3
-  /// The manufacturer's program waits at least 100 ms between packets. Faster reading was reported to shift
-  /// answers.
+  /// The manufacturer's program waits at least 100 ms between packets. It was reported that answers do not
+  /// match their requests if the host reads faster.
   private static let pauseMilliseconds = 100
 
   private let line: OneTouchSerialLine

@@ -105,7 +105,8 @@ private struct TaiDocLine {
     case setClock = 0x33
   }
 
-  /// The command that the meter sends without a request when its session begins. A request before it is lost.
+  /// The command that the meter sends without a request when its session begins. A request that was sent
+  /// before this command is lost.
   private static let entered: UInt8 = 0x54
 
   private let meter: MeterConnection

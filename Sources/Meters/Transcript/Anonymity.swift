@@ -103,7 +103,7 @@ struct ReceivedStream {
 struct StandInNumbers {
   private var count = 0
 
-  /// Replaces each digit by one of an ascending sequence, and keeps other characters.
+  /// Replaces the digits by those of the next number in an ascending sequence, and keeps other characters.
   mutating func next(like field: [UInt8]) -> [UInt8] {
     let length = field.count { Self.digits.contains($0) }
     let number =

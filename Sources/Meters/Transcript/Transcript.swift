@@ -125,7 +125,8 @@ extension Transcript {
     case .unsupported: "unsupported"
     case .notPaired: "not-paired"
     case .interrupted: "interrupted"
-    // These are errors of the session, not of the transport.
+    // An overrun is an error of the session, not of the transport, so transcripts have no separate word for
+    // it.
     case .overrun: "failed " + escaped("the session was too long")
     case .failed(let words): "failed " + escaped(words)
     }

@@ -2,10 +2,10 @@
 
 public import Logbook
 
-/// A transport that records every exchange with another one, including failed ones.
+/// A transport that records every exchange with another transport, including failed exchanges.
 ///
-/// Each is recorded when it ends, so that the transcript of an interrupted session holds everything before
-/// the interruption.
+/// Each exchange is recorded when it ends, so that the transcript of an interrupted session holds everything
+/// before the interruption.
 package final class RecordingTransport: Transport {
   private let transport: any Transport
   private let milliseconds: () -> Int

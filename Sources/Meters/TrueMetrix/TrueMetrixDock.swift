@@ -72,7 +72,7 @@ struct TrueMetrixDock {
     do throws(TransportError) {
       try meter.send(Self.report("_"), within: 1000)
     } catch {
-      // A meter that was removed from the dock is off as well.
+      // A meter that was removed from the dock is off as well, so this failure is ignored.
     }
   }
 }

@@ -4,8 +4,9 @@ import Logbook
 
 /// Trividia TRUE METRIX, TRUE METRIX GO and AIR, in their docks: text in HID reports.
 ///
-/// The session follows a capture of the vendor's program and Tidepool's reader. Only Tidepool states the
-/// clock's answer, so a meter without one is read, too. Only the capture shows how to set the clock.
+/// The session follows a capture of the vendor's program and Tidepool's program. Only Tidepool states how the
+/// meter reports its clock, so a meter that does not answer this request is read, too. Only the capture shows
+/// how to set the clock.
 struct TrueMetrixDriver: MeterDriver {
   static let id = "true-metrix"
   static let name = "Trividia TRUE METRIX, GO, AIR"

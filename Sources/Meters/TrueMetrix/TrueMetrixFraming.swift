@@ -45,7 +45,7 @@ enum TrueMetrixMessage: Hashable {
 /// One record of the TRUE METRIX: twelve characters.
 ///
 /// The known tags are 1 (before a meal), 2 (after a meal) and 5 (medication). They are from a capture that
-/// agrees with the vendor's logbook in 86 of 86 rows. Tidepool's reader takes every tag except 0 for a
+/// agrees with the vendor's logbook in 86 of 86 rows. Tidepool's program takes every tag except 0 for a
 /// control test, which contradicts these rows. So the tag of a control test is unknown.
 struct TrueMetrixRecord: Hashable {
   /// The reading of the test.
