@@ -32,7 +32,7 @@ extension ClassifiedCommand {
   /// A failed command keeps none of its steps, unless the command states otherwise.
   package static var keepsPartialWork: Bool { false }
 
-  /// Nil, since only an asynchronous command waits.
+  /// Nil, since only an asynchronous command waits for the network.
   package var waiting: (any AsyncParsableCommand)? { nil }
 
   /// Nil, since only a `PersonVisitor` runs for several stores.
@@ -46,7 +46,7 @@ extension ClassifiedCommand {
 }
 
 extension ClassifiedCommand where Self: AsyncParsableCommand {
-  /// The command itself, since it waits.
+  /// The command itself, since it waits for the network.
   package var waiting: (any AsyncParsableCommand)? { self }
 }
 

@@ -60,7 +60,7 @@ package enum Host {
       if count == 0 { break }
       bytes.append(contentsOf: piece[..<count])
     }
-    // The kernel ends each word with a NUL.
+    // The kernel ends each argument with a NUL byte. Without one at the end, the bytes are not complete.
     guard bytes.last == 0 else { return nil }
     return bytes.dropLast().split(separator: 0, omittingEmptySubsequences: false).map {
       PathText.text(Array($0))
@@ -184,7 +184,7 @@ extension Host {
       && first.st_dev == second.st_dev && first.st_ino == second.st_ino
   }
 
-  /// Whether there is a regular file at a path. A link to one does not count.
+  /// Whether there is a regular file at a path. A link to a regular file does not count.
   package static func isRegularFile(_ path: String) -> Bool { type(of: path) == S_IFREG }
 
   /// Whether this user may execute the file at a path.

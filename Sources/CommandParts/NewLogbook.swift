@@ -14,7 +14,8 @@ package struct NewLogbook {
   /// of one input.
   package let isOfCommand: Bool
 
-  /// Whether the zone is certain enough to be stored. The default of a system that was never set up is not.
+  /// Whether the zone is certain enough to be stored. The default zone of a system that was never set up is
+  /// not certain.
   package var isKnown: Bool { LogbookZones(base: zone.base, origin: isGiven ? .given : .system).isKnown }
 
   /// - Parameter name: the zone from the command line; nil to use the environment or the system.
@@ -52,7 +53,7 @@ package struct NewLogbook {
     return store
   }
 
-  /// Gives this zone to a store that was created without a known one. Returns whether the store got it.
+  /// Gives this zone to a store that was created without a known zone. Returns whether the store got it.
   @discardableResult
   package func complete(_ store: Store) throws -> Bool {
     try !isOfCommand && store.completeZone(zone, isGiven: isGiven)

@@ -83,7 +83,8 @@ package enum RemoteText {
     "logbook \(displayed(logbook.name)) (\(logbook.id)) · \(logbook.isWritable ? "read and write" : "read only")"
   }
 
-  /// One line for each permission that the login needs and lacks. The list is empty if it has all.
+  /// One line for each permission that the login needs and lacks. The list is empty if no permission is
+  /// missing.
   package static func missingPermissions(_ logbook: RemoteLogbook) -> [String] {
     logbook.missingPermissions.map { "missing permission: \(displayed($0))" }
   }

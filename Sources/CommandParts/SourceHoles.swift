@@ -17,9 +17,9 @@ package enum SourceHoles {
   /// How long a filled hole is kept, in seconds. The import that filled it may be undone in this time.
   static let keptSeconds: Int64 = 90 * 86400
 
-  /// The holes of a source after it has answered, with the holes that the store has filled since. If the
-  /// source answers regularly, a time without values is a time without a sensor, and not a hole. A source
-  /// that was late is an exception.
+  /// The holes of a source after it has answered, with the holes that the store has filled since. If a source
+  /// answers regularly and its values are not late, a time without values is a time without a sensor, and not
+  /// a hole.
   ///
   /// - Parameters:
   ///   - state: the state before this answer.
@@ -29,9 +29,9 @@ package enum SourceHoles {
   package static func after(_ state: SourceState, oldest: Int64?, count: Int, now: Int64) -> [SourceHole] {
     let found = state.foundHoles ?? state.holes
     guard let oldest, var from = state.newestValue else { return found }
-    // If `answeredAt` is in the future, the clock was ahead at that time. If the oldest value is before the last
-    // answer, the source itself was late: for example, a phone did not send values for days. In both cases, the
-    // last answer shows nothing.
+    // If `answeredAt` is in the future, the clock was ahead at that time. If the oldest value is before the
+    // last answer, the source itself was late: for example, a phone did not send values for days. In both
+    // cases, the last answer does not show when a sensor was active.
     if let answered = state.answeredAt, answered <= now, oldest > answered - lagSeconds {
       // Every source keeps values for more than two hours. So this answer contains all values that the last
       // answer could not contain yet.

@@ -44,8 +44,8 @@ package struct StatsQuery {
   let now: Int64
   /// The period, the groups and the targets.
   package var options = Statistics.Options()
-  /// The kinds of records that are read: by default those that have figures, for the curve of a day all kinds
-  /// that it shows. With a selected device, no records are read.
+  /// The kinds of records that are read. By default, these are the kinds that have figures; for a day, all
+  /// kinds that its picture shows. With a selected device, no records are read.
   package var recordKinds: Set<RecordKind> = [.insulin, .food]
   /// The rules by which items that two sources have count once, with the decisions of people.
   package var rules: CountingRules
@@ -96,8 +96,8 @@ package struct StatsQuery {
     let newest = try newestItem { $0.limitShown(since: nil, until: midnight + 86400) }?.utc ?? last.utc
     options.until = newest + 1
     if let days = span.days {
-      // The newest item may show another day than a clock in the logbook's zone. So the period is limited by
-      // shown times, too.
+      // The clock of the newest item may have shown another day than a clock in the logbook's zone. So the
+      // period is limited by shown times, too.
       shown = (midnight - (days - 1) * 86400, midnight + 86400)
       options.since = instant(midnight - (days - 1) * 86400)
       options.until = min(newest + 1, instant(midnight + 86400))
@@ -150,7 +150,7 @@ package struct StatsQuery {
   /// Requests the figures and the contents of the last `count` days of the period. A period without an end
   /// gets an end after the newest item. Only the last `curves` days have sensor values.
   package mutating func gatherLastDays(_ count: Int, curves: Int) throws {
-    // A device may have shown the day before or after these days, so two more days are allowed.
+    // A device may have shown the day before or after these days, so two more groups are allowed.
     options.maxGroups = count + 2
     // The newest item may be a note. A note has no figures, but a page with the period shows it. If the
     // period begins after all items, it keeps no end and stays empty.
@@ -279,8 +279,8 @@ package struct StatsQuery {
     rules.ownCopies = try store.ownCopies(since: start, until: end, rules)
   }
 
-  /// A filter for items outside a period that can affect whether items in the period count. Such items may be
-  /// copies of them, or may show that two sources seem to have the same items.
+  /// A filter for items outside a period that can affect whether items in the period count. They may be
+  /// copies of items in the period, or show that two sources seem to have the same items.
   private func context(of filter: ItemFilter, from since: Int64, to until: Int64) -> ItemFilter {
     var context = filter
     (context.since, context.until) = (since, until)
@@ -423,8 +423,8 @@ private struct BackgroundStatistics {
   }
 
   /// The number of items in a batch, larger than the 26,000 readings of a transmitter. The store loads all
-  /// readings of a transmitter before it lists the first. So the thread calculates one transmitter while the
-  /// store loads the next.
+  /// readings of a transmitter before it lists the first. So the thread calculates the figures of one
+  /// transmitter while the store loads the next.
   private static let batchSize = 32_768
 
   private let thread: BackgroundWorker<Work>

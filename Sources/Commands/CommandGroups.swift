@@ -7,7 +7,8 @@ package enum CommandGroups {
   /// The commands that import data.
   package static let importing: [any ParsableCommand.Type] = [ImportCommand.self, MeterCommand.self]
 
-  /// The commands that reverse an import or a change made by a person, or apply a reversed one again.
+  /// The commands that reverse an import or a change made by a person, or apply the reversed import or change
+  /// again.
   package static let undoing: [any ParsableCommand.Type] = [UndoCommand.self, RedoCommand.self]
 
   /// The commands that show the state of the store and of its uploads.

@@ -45,7 +45,7 @@ extension ImportCommand {
   }
 
   /// Reads one plugged meter, and stores its readings for the person to whom the meter is assigned. The
-  /// result is nil if its serial number is not the requested one.
+  /// result is nil if the meter's serial number is not the requested one.
   func importMeter(
     _ meter: PluggedMeter, by opener: MeterOpener, among persons: PersonList, _ output: Output
   ) throws -> ExitStatus? {

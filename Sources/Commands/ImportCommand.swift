@@ -191,7 +191,8 @@ struct ImportCommand: ClassifiedCommand {
   /// A copy of the file descriptor of standard input. The reader of the input closes the copy.
   var standardInput: Int32 { dup(STDIN_FILENO) }
 
-  /// How the options treat rejected items, hidden items and inputs of another person.
+  /// How the import treats rejected items, hidden items and inputs of another person, according to the
+  /// options.
   var policy: ImportPolicy {
     var policy = ImportPolicy()
     policy.isStrict = strict

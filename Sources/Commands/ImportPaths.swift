@@ -61,8 +61,8 @@ struct ImportPaths {
     }
   }
 
-  /// The name of another person to whom a folder is assigned. It is nil if there is none, or if the named
-  /// folder has the same person.
+  /// The name of another person to whom a folder is assigned. It is nil if there is none, or if the folder on
+  /// the command line has the same owner.
   private func otherOwner(of folder: String, in root: String) -> String? {
     guard persons.all.count > 1, let owner = persons.owner(ofPath: Host.resolved(folder)) else { return nil }
     return owner == persons.owner(ofPath: Host.resolved(root)) ? nil : owner.name

@@ -41,7 +41,8 @@ struct OthersSticks {
   private let advice: String
   private var sticks: [Stick] = []
 
-  /// Reads the finger sticks around those of an import; nil if it brought too few, or more than one person has.
+  /// Reads the finger sticks around those of an import; nil if it brought too few, or more than one person
+  /// can have.
   ///
   /// - Parameter advice: what a person should do after `undo` if the sticks are of another person.
   init?(_ report: ImportReport, in store: Store, advice: String = "import it with --person NAME") throws {
@@ -111,8 +112,8 @@ struct OthersSticks {
     return common >= minDays && common * 4 >= min(days.count, others.count)
   }
 
-  /// Whether two imports have values in common. A meter and an app have, if a person types the meter's values
-  /// into the app.
+  /// Whether two imports have values in common. A meter and an app have common values if a person types the
+  /// meter's values into the app.
   private static func agree(_ mine: [Stick], _ theirs: [Stick]) -> Bool {
     let minutes = Dictionary(grouping: theirs) { $0.seconds / 60 }
     let common = mine.count { stick in

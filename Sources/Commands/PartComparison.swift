@@ -33,7 +33,7 @@ final class PartComparison {
   /// The shortest overlap in seconds for tables whose names may be those of persons.
   private static let minCommonOfPersons: Int64 = 86_400
 
-  /// The smallest number of common days for which two tables may be of different persons.
+  /// The minimum number of common days for which two tables count as those of different persons.
   private static let minDays = 2
 
   private let options: ExportOptions
@@ -126,7 +126,7 @@ final class PartComparison {
     if SheetName.mayNamePerson(names.0), SheetName.mayNamePerson(names.1) {
       return common(one.times, other.times) >= minCommonOfPersons
     }
-    // If only one day is common, it may come from a typing error in a date.
+    // One common day is not enough, since it may come from a typing error in a date.
     let days = one.days.intersection(other.days).count
     return days >= minDays && days * 4 >= min(one.days.count, other.days.count)
   }

@@ -169,7 +169,7 @@ struct SensorObject: Encodable {
   }
 }
 
-/// A goal for the share of one range, and whether it was reached.
+/// A goal for the percentage of values in one range, and whether it was reached.
 struct GoalObject: Encodable {
   let range: String
   let above: Double?
@@ -257,7 +257,7 @@ struct InsulinObject: Encodable {
   let bolus: DailyAmount
   let mixed: DailyAmount
   let withoutAmount: Int
-  /// The number of doses in `bolus` whose use is unknown.
+  /// The number of doses in `bolus` whose type is unknown. Some of them may be basal insulin.
   let unknownUse: Int
   /// The bolus insulin that each source states; only for the whole period.
   let sources: [SourceAmountObject]?

@@ -72,8 +72,8 @@ enum ShortFloat: Hashable {
 
   /// The number times this power of ten; nil without a number.
   ///
-  /// Both parts are integers, so that the result is the nearest number to the decimal one: 293e-5 kg/L is 293
-  /// mg/dL.
+  /// Mantissa and exponent are integers, so that the result is the nearest number to the decimal one: 293e-5
+  /// kg/L is 293 mg/dL.
   func number(timesTenTo power: Int) -> Double? {
     guard case .number(let mantissa, let exponent) = self else { return nil }
     let shift = exponent + power

@@ -191,7 +191,8 @@ extension CommandArguments {
       if known.contains(name) { continue }
       let long = known.filter { $0.hasPrefix("--") }.sorted()
       let near = NearestWord.of(name, among: long) ?? long.first { $0.hasSuffix(name.dropFirst(2)) }
-      // For `--json` and for a single letter, no similar option is suggested, since none can be meant.
+      // For `--json` and for a single letter, no similar option is suggested, since no other option can be
+      // meant.
       let advice =
         (name == "--json" || !name.hasPrefix("--") ? nil : near).map { "did you mean '\($0)'?" }
         ?? "'\((["glucoport", "help"] + path).joined(separator: " "))' lists the options."

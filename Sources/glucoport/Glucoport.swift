@@ -109,8 +109,8 @@ struct Glucoport: ParsableCommand {
     exit(withError: ExitCode(ExitStatus.temporary.rawValue))
   }
 
-  /// Keeps the runtime's worker threads from writing to the system's log, unless the environment sets the
-  /// variable.
+  /// Keeps the runtime's worker threads from writing to the system's log, unless the environment sets
+  /// `LIBDISPATCH_LOG`.
   ///
   /// These threads request a priority of -4, which only root gets (`setpriority` fails with `EACCES`).
   /// libdispatch logs each failure. For each upload, this would be at least one line in the journal, above

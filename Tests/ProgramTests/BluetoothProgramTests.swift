@@ -91,7 +91,8 @@ import Testing
       environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(setting.program.path("none"))"])
     #expect(outcome.status == 0 && outcome.errors.contains("was not removed"), "\(outcome)")
     #expect(try await setting.run("meter", "forget", "00123456").status == 66)
-    // bluetoothd still has the pairing, which is removed by the meter's address.
+    // The list of paired meters has lost the meter, but bluetoothd still has the pairing. The meter's address
+    // removes it.
     let again = try await setting.run("meter", "forget", Self.address, "--quiet")
     #expect(again.status == 0, "\(again)")
     _ = setting.peer.end()

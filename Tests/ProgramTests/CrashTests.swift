@@ -9,7 +9,7 @@ import Testing
 /// Tests processes that are killed, run at the same time, or have no disk space left.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct CrashTests {
-  /// More rows than in two commits of an import.
+  /// More rows than an import stores in two commits.
   private static let rows = 110_000
 
   @Test func importsKilledRepeatedlyGiveTheSameStoreAsOneImport() async throws {

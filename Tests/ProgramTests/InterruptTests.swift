@@ -118,7 +118,7 @@ import Testing
   @Test func aProcessorTimeLimitEndsAnImportWithItsReportAndStatus() async throws {
     let program = try Program()
     let wait = "mkfifo silent; exec 3<>silent"
-    // The import must handle signals before the first one is sent, so that it ends in order.
+    // The import must handle signals before the first one is sent, so that it ends with its report.
     let outcome = try await program.shell(
       "\(wait); glucoport import - <silent &\n\(Self.isWatched)\n\(Self.atTheLimit)")
     #expect(outcome.status == 152, "\(outcome)")

@@ -14,7 +14,7 @@ struct NastyInput: Sendable, CustomTestStringConvertible {
   let new: Int?
   let rejected: Int
   let isTruncated: Bool
-  /// A part of standard error.
+  /// A text that standard error must contain.
   let says: String
 
   init(

@@ -10,7 +10,7 @@ struct OwnExportZoneTests {
   private static let sticks =
     "Date,Time,Glucose (mg/dL)\n2026-03-01,07:10:33,112\n2026-03-01,12:15:20,143\n2026-03-02,07:02:11,98\n"
 
-  /// A store in the zone of Berlin, and its export.
+  /// The export of a store in the zone of Berlin.
   private static func export(_ format: String) async throws -> String {
     let program = try Program()
     try program.write(sticks, to: "sticks.csv")

@@ -257,7 +257,7 @@ struct PeriodTests {
     #expect(try await notes.run("day", "--plain").output.contains("08:00 note a walk.\n"))
   }
 
-  /// The export of another program may contain any number. Every command that reads must accept it.
+  /// The export of another program may contain any number. Every command that reads records must accept it.
   @Test(arguments: [
     "{\"rate\":1,\"minutes\":-1e300,\"subtype\":\"basal\"}",
     "{\"rate\":1e300,\"minutes\":1e300,\"subtype\":\"basal\"}", "{\"units\":1e300}", "{\"units\":-1e300}",

@@ -56,7 +56,8 @@ struct PersonMeterTests {
     #expect(try await values("ben") == [95])
     let list = try await run("person list --json").objects()
     #expect(list.map { $0["meters"] as? [String] } == [[first], [second]])
-    // The option `--serial` selects one of the two meters, and no meter if it is not plugged in.
+    // The option `--serial` selects one of the two meters. If no plugged meter has the serial number, the
+    // command fails.
     _ = try await run("import --meter --serial \(second) --quiet")
     _ = try await run("import --meter --serial 3333333", status: 69)
   }
@@ -92,8 +93,8 @@ struct PersonMeterTests {
     #expect(quiet.output == "" && quiet.errors == "")
   }
 
-  /// Two jobs of cron at once, one person with a remote that cannot be reached, and three meters of two
-  /// people.
+  /// The test has two jobs of cron at once, a person with a remote that cannot be reached, and three meters
+  /// of two people.
   @Test func simultaneousMeterJobsStoreEachReadingForTheRightPerson() async throws {
     let meters = [
       (try plug("1111111", .next, value: 110), "anna"), (try plug("2222222", .next, value: 95), "ben"),

@@ -84,7 +84,7 @@ struct PersonOfInputTests {
     let third = try await run(program, "import --person carla \(program.path("ben.csv"))", status: 65)
     #expect(third.errors.contains("states the person of ben"), "\(third.errors)")
     _ = try await run(program, "import --timezone UTC --person carla --quiet \(program.path("nameless.csv"))")
-    // A store that cannot be read prevents no import.
+    // A store of another person that cannot be read does not prevent an import.
     try program.write("no database, but far more than nothing", to: "data/glucoport/persons/ben.db")
     for suffix in ["-wal", "-shm"] { unlink(program.path("data/glucoport/persons/ben.db" + suffix)) }
     _ = try await run(program, "import --person carla --quiet \(program.path("ben.csv"))")

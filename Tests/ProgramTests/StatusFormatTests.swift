@@ -6,7 +6,7 @@ import Testing
 
 /// Tests `status --check --format` for monitoring programs.
 @Suite(.timeLimit(.minutes(10))) struct StatusFormatTests {
-  /// A store with two readings and a note, and a script that uses it.
+  /// Runs a script with a store that has two readings and a note.
   private func run(_ script: String) async throws -> Program.Outcome {
     try await Program().shell(
       """

@@ -66,7 +66,8 @@ extension SavedFile {
   /// Gives the complete file its name. Unless existing files are replaced, this uses a hard link, which fails
   /// if a file of this name was created in the meantime.
   private func place(_ temporary: [CChar]) throws {
-    // Writing takes a while, and a store may have been created at this path in the meantime.
+    // Writing takes a while, and a store may have been created at this path in the meantime. So the path is
+    // checked again.
     try refuseExisting()
     if replaces {
       guard rename(temporary, PathText.bytes(target)) == 0 else {

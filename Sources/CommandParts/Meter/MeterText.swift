@@ -55,6 +55,6 @@ package struct ClockObject: Encodable {
     difference = clock.difference
   }
 
-  /// Copies the clocks of a judgement.
+  /// Copies the two clocks that a judgement compares.
   package init(_ clock: ClockJudgement) { self.init((clock.comparison, clock.difference)) }
 }

@@ -130,10 +130,10 @@ private struct PairedMetersObject: Encodable {
     let address: String
     let name: String
     let serial: String
-    /// UTC seconds; zero if the meter was never imported.
+    /// When the meter was last imported, in UTC seconds; zero if it never was.
     let readAt: Int64
     let failures: Int
-    /// UTC seconds; zero if no session has failed.
+    /// When a session last failed, in UTC seconds; zero if none has failed.
     let failedAt: Int64
   }
 

@@ -29,7 +29,7 @@ package struct PluggedMeter {
   /// The path of the device file to open. For a serial terminal, it is that of the terminal.
   package var node: String { isTerminal ? device.terminal ?? device.node : device.node }
 
-  /// Whether this process has access to that device file.
+  /// Whether this process has access to the device file at `node`.
   package var mayOpen: Bool { isTerminal ? device.mayOpenTerminal : device.mayOpenNode }
 
   private var isTerminal: Bool {
@@ -88,7 +88,7 @@ package struct PluggedMeter {
     return among(devices, drivers: chosen, shared: driver != nil)
   }
 
-  /// The failure for the case that no meter is found. It explains what is plugged instead.
+  /// The failure for the case that no meter is found. It explains which devices are plugged in instead.
   package static func none(
     _ devices: [PluggedDevice], drivers: [any MeterDriver.Type], driver: String?, usb: USBArgument? = nil
   ) -> Failure {
@@ -146,21 +146,21 @@ package final class BluetoothMeters {
     return bus
   }
 
-  /// Searches for a paired meter that the options allow, while meters advertise. The list has the first one
-  /// in reach, or nothing.
+  /// Searches for a paired meter that the options allow, while meters advertise. The list contains the first
+  /// such meter in reach, or is empty.
   ///
   /// - Throws: `Failure` of category `.unavailable` if no paired meter fits the options.
   ///
-  /// - Parameter isJob: whether a job asks. A job skips meters that rest after failed sessions.
+  /// - Parameter isJob: whether a job asks. After failed sessions, a job skips a meter for a while.
   package func inReach(_ options: MeterOptions, isJob: Bool) throws -> [PluggedMeter] {
     try inReach(
       address: options.bluetooth?.address, serial: options.serial, seconds: Self.advertisingSeconds,
       isJob: isJob)
   }
 
-  /// Waits up to `seconds` until bluetoothd has connected a paired meter that came near. The list has this
-  /// meter, or nothing. If bluetoothd lacks this function, or if a meter rests after failed sessions, meters
-  /// are searched for during at most 30 seconds instead.
+  /// Waits up to `seconds` until bluetoothd has connected a paired meter that came near. The list contains
+  /// this meter, or is empty. If bluetoothd lacks this function, or if jobs skip a meter after failed
+  /// sessions, meters are searched for during at most 30 seconds instead.
   ///
   /// - Throws: `Failure` as in `inReach`.
   package func approaching(address: String?, seconds: Int) throws -> [PluggedMeter] {
@@ -182,7 +182,7 @@ package final class BluetoothMeters {
   }
 
   /// Searches for a paired meter with this address and serial number for at most `seconds`; nil allows any.
-  /// The list has the first one in reach, or nothing.
+  /// The list contains the first such meter in reach, or is empty.
   package func inReach(address: String?, serial: String?, seconds: Int, isJob: Bool) throws -> [PluggedMeter]
   {
     let paired = try PairedMeters.load().all.filter { meter in

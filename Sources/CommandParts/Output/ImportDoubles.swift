@@ -107,12 +107,13 @@ extension ImportDoubles {
   }
 }
 
-/// Counts the items of an import that its own source states twice. The import brought the copy, the kept
-/// item, or both. If it brought both, they count as one.
+/// Counts the items of an import that its own source states twice. The import brought the copy, the item that
+/// counts, or both. If it brought both, they count as one.
 private struct OwnCopyTally {
-  /// The number of copies of each kept item that the import brought, by its id.
+  /// For each item that the import brought and that counts, the number of its copies. The key is the id of
+  /// the item.
   private var kept: [String: Int] = [:]
-  /// The number of copies that the import brought, by the id of the kept item.
+  /// The number of copies that the import brought. The key is the id of the item that counts instead.
   private var brought: [String: Int] = [:]
 
   var copies: Int {

@@ -106,7 +106,8 @@ package enum ImportSummary {
     let title =
       report.meter.map { displayed(MeterText.name($0.identity.device, firmware: $0.identity.firmware)) }
       ?? FormatRegister.all.first { $0.id == report.format }?.title ?? report.format
-    // A server returns an export without values if it has none for the period.
+    // A server returns an export without values if it has none for the period. The title then states that
+    // there are no values.
     let isEmpty =
       report.meter == nil && report.counts.readings + report.counts.records + report.counts.rejected == 0
     let readings = isEmpty ? "no values" : counted(report.counts.readings, "reading")
@@ -211,8 +212,8 @@ package enum SourceTitle {
     return title.split(separator: " ").prefix { !forms.contains(String($0)) }.joined(separator: " ")
   }
 
-  /// The words with which the description of the file begins in the title of a format. The name of the
-  /// product precedes these words.
+  /// The words that begin the description of the file in the title of a format, such as `CSV`. The name of
+  /// the product precedes them.
   private static let forms: Set<String> = [
     "CSV", "JSON", "JSON,", "Observations", "TSV", "XML", "and", "backup", "dump", "export.xml", "or",
     "report",

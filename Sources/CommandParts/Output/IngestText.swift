@@ -89,8 +89,7 @@ package enum IngestText {
 
   private static func time(_ seconds: Int64) -> String { DeviceTime(seconds: seconds).text + "Z" }
 
-  /// The outcome in words. The stored outcome `running` means that the import was killed or is not at its end
-  /// yet.
+  /// The outcome in words. The stored outcome `running` means that the import was killed or still runs.
   private static func outcomeWords(_ outcome: String) -> String {
     outcome == "running" ? "not finished" : outcome == "truncated" ? "input truncated" : outcome
   }

@@ -121,7 +121,7 @@ package struct OwnFormatWriter: ItemWriter {
   package func end() -> [String] { [] }
 }
 
-/// The form that glucoport's own format gives to an item.
+/// An item in the form of glucoport's own format.
 extension GlucoportItem {
   /// Converts a stored item.
   package init(_ item: StoredItem) {

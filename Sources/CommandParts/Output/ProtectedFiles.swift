@@ -12,7 +12,8 @@ package import LogbookStore
 package struct ProtectedFiles {
   /// Each protected file, with the words that describe it in a message.
   private var files: [(path: String, what: String)] = []
-  /// The paths of the files that belong to the store. A link with another name may lead to one of them.
+  /// The paths of the files that belong to the store. A link with another name may lead to such a file, so
+  /// the files are compared, too.
   private var companionPaths: [String] = []
 
   /// The suffixes of the files that SQLite, uploads, fetches and backups keep next to a database.
@@ -70,7 +71,7 @@ package struct ProtectedFiles {
   }
 
   /// The description of the protected file that has this name, or would have it if it existed. Nil if the
-  /// name is free.
+  /// name belongs to no protected file.
   private func protection(ofName path: String) throws(Failure) -> String? {
     for suffix in Self.companions where path.hasSuffix(suffix) {
       let database = String(path.dropLast(suffix.count))

@@ -92,7 +92,7 @@ package final class ProgressMeter {
     isShown = !isQuiet && Host.isTerminal(STDERR_FILENO)
   }
 
-  /// Shows a text in place of the shown line.
+  /// Shows a text in place of the last one.
   package func show(_ text: @autoclosure () -> String) {
     guard isShown else { return }
     hasWritten = true

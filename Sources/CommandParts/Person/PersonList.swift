@@ -253,7 +253,7 @@ package protocol PersonVisitor: ClassifiedCommand {
   var needsNoHeading: Bool { get }
   /// Refuses options that make no sense for several stores.
   func validateForSeveral() throws
-  /// Why the command skips a store; nil if it runs for it.
+  /// Why the command skips a store; nil if the command runs for the store.
   func reasonToSkip(_ store: Store) throws -> String?
 }
 

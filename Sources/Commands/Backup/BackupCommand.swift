@@ -165,8 +165,8 @@ struct BackupPlace {
     part = base + prefix + "backup" + Self.partSuffix
   }
 
-  /// The first file name with this start that does not exist. Another store of the same name may be backed up
-  /// in the same second, so a number is added if necessary.
+  /// The first file name that begins with `name` and does not exist. Another store of the same name may be
+  /// backed up in the same second, so a number is added if necessary.
   private static func free(_ name: String) -> String {
     var (path, number) = (name + suffix, 1)
     while access(PathText.bytes(path), F_OK) == 0, number < 100 {

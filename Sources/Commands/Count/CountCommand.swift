@@ -161,8 +161,8 @@ struct CountPair: ParsableArguments {
 
   /// What the decision is about: the two sources or items that the arguments name in this store.
   ///
-  /// - Throws: `Failure`: `missingInput` for an unknown name, `usage` for two names that a decision cannot
-  ///   join.
+  /// - Throws: `Failure`: `missingInput` for an unknown name, `usage` if no decision about the two is
+  ///   possible.
   func subject(_ store: Store) throws -> CountDecision.Subject {
     switch (try Self.item(first, store), try Self.item(second, store)) {
     case (let one?, let other?):
@@ -201,7 +201,7 @@ struct CountPair: ParsableArguments {
     if !isPair { throw Failure(.usage, "\(names): both name one source; everything that it states counts") }
   }
 
-  /// The item whose id the word is; nil if the word is not an id.
+  /// The item that has this word as its id; nil if the word is not an id.
   private static func item(_ word: String, _ store: Store) throws -> CountableItem? {
     if let reading = try store.reading(at: word) { return try countable(CountableItem(reading), word) }
     let isGuidStart = word.count >= 4 && word.allSatisfy { $0.isHexDigit || $0 == "-" }

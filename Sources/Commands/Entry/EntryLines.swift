@@ -71,7 +71,7 @@ final class EntryLines {
     }
   }
 
-  /// Whether a failure concerns only one line, so that the next ones can still be stored.
+  /// Whether a failure concerns only one line, so that the next lines can still be stored.
   private static func isOfLine(_ failure: Failure) -> Bool {
     [.usage, .badInput, .missingInput].contains(failure.category)
   }

@@ -11,8 +11,8 @@ enum TypedTime {
   ///
   /// - Parameters:
   ///   - amount: the number with its unit.
-  ///   - before: the word before it; nil without one.
-  ///   - next: the words after it.
+  ///   - before: the word before the amount; nil without one.
+  ///   - next: the words after the amount.
   static func requireExercise(_ amount: String, _ before: String?, _ next: ArraySlice<String>) throws {
     let (before, after) = (before?.lowercased() ?? "", next.first?.lowercased() ?? "")
     if isExercise(before) || isExercise(after) { return }

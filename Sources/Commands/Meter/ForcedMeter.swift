@@ -54,7 +54,8 @@ extension MeterLink {
     case .disk: classes.contains(8)
     case .cdc: classes.contains(2)
     case .bulk(let interfaceClass): classes.contains(interfaceClass)
-    // A chip with a vendor-specific class may only lack its kernel driver. An attempt to open it shows that.
+    // A serial chip with a vendor-specific class may have no terminal because its kernel driver is missing.
+    // The attempt to open the meter reports that.
     case .terminal: device.terminal != nil || classes.contains(0xFF)
     case .bluetooth: false
     }

@@ -219,7 +219,7 @@ private struct DriverObject: Encodable {
   }
 }
 
-/// A model in the object of its driver.
+/// A model of a driver, for `meter drivers --json`.
 private struct ModelObject: Encodable {
   let name: String
   let usb: String

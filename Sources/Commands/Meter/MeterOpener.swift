@@ -23,9 +23,9 @@ struct MeterOpener {
   private let options: MeterOptions
   private let readsAgain: Bool
 
-  /// - Parameter readsAgain: whether the work starts once more if the meter leaves the bus and returns within
-  ///   seconds. The kernel resets a newly plugged device when it binds another driver, such as that for a
-  ///   disk. Set it only for work that may run twice.
+  /// - Parameter readsAgain: whether the work starts once more if the meter disappears from the USB bus and
+  ///   returns within seconds. The kernel resets a newly plugged device when it binds another driver, such as
+  ///   that for a disk. Set it only for work that may run twice.
   init(_ options: MeterOptions, readsAgain: Bool = false) {
     (self.options, self.readsAgain) = (options, readsAgain)
   }
@@ -36,8 +36,8 @@ struct MeterOpener {
   ///   - allowsObstacle: whether models that are known not to be readable are included.
   /// - work: must call `onIdentity` of the connection if it reads the meter's identity itself, so that the
   ///   serial number is checked.
-  /// - Throws: errors of the work; `ExitStatus` if a signal ended it; `Failure` if no such meter is
-  ///   connected.
+  /// - Throws: errors of the work; `ExitStatus` if a signal ended it; `Failure` if no meter that the options
+  ///   mean is connected.
   func perform<Result>(
     allowsObstacle: Bool = false, wrap: Wrap = { $1 },
     _ work: (PluggedMeter, MeterConnection) throws -> Result
@@ -180,7 +180,8 @@ extension MeterOpener {
   private func returned(_ meter: PluggedMeter) throws -> PluggedMeter? {
     guard meter.bluetooth == nil else { return nil }
     for _ in 0..<10 {
-      // A signal ends the pause early. A meter that the kernel resets returns together with its drivers.
+      // A signal ends the pause early. A meter that the kernel resets returns together with its drivers, so
+      // no further pause is needed.
       usleep(500_000)
       if SignalFlag.isRaised { return nil }
       let device = try bus.devices().first { device in

@@ -85,7 +85,7 @@ struct ReadingRestoreCommand: PrintingCommand {
   }
 }
 
-/// The arguments that select readings: the id of one, or a device and a period.
+/// The arguments that select readings: the id of one reading, or a device and a period.
 struct ReadingChoice: ParsableArguments {
   @Argument(help: "The id of a reading, as 'glucoport list --long' shows it.")
   var id: String?

@@ -116,7 +116,8 @@ struct LogbookPurge {
       do throws(ServiceError) {
         try await remote.purging?.purge(logbook)
       } catch {
-        // Another store removed it first, or the server's answer to an earlier attempt was lost.
+        // Another store removed the logbook first, or the server's answer to an earlier attempt was lost.
+        // Both count as success.
         guard error == .purged else { throw error }
       }
     }

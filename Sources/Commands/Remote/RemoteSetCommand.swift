@@ -111,8 +111,8 @@ struct RemoteZone {
 
   /// Fetches the zone, unless the store had a remote before.
   ///
-  /// - Throws: `Failure` of category `configuration` if people stated different zones here and on the remote, and no
-  ///   choice is given.
+  /// - Throws: `Failure` of category `configuration` if people stated different zones here and on the remote,
+  ///   and `choice` is nil.
   init(
     _ access: RemoteAccess, _ store: Store, _ choice: ZoneChoice?, _ output: Output,
     isolation: isolated (any Actor)? = #isolation

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The systemd units of the system. Packages have the same units: `Samples/packaging/build.sh` runs `setup`
-/// to get them.
+/// The systemd units for the whole system. Packages have the same units: `Samples/packaging/build.sh` runs
+/// `setup` to get them.
 enum PackagedSystemUnits {
   /// The name and the text of each unit.
   static let files: [(name: String, text: String)] = [

@@ -227,7 +227,7 @@ struct FailureReport {
     }
   }
 
-  /// Prints a failure, unless it must stay silent, and stores it if it is lasting and new.
+  /// Prints a failure, unless `isSilent` applies to it. Stores the failure if it is lasting and new.
   ///
   /// - Parameter tokenMark: the mark of the token with which the upload failed.
   /// - Returns: the exit status for the failure.

@@ -8,7 +8,7 @@ struct MalformedAPDU: Error, Hashable {
   let part: String
 }
 
-/// Reads big-endian numbers and runs of bytes from the front of a message, and never past its end.
+/// Reads big-endian numbers and sequences of bytes from the front of a message, and never past its end.
 struct APDUReader {
   private var rest: ArraySlice<UInt8>
   private let part: String

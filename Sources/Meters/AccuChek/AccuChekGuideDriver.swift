@@ -175,7 +175,7 @@ private struct AccuChekMemory {
     skipped["entry of a part that cannot be read", default: 0] += max(1, segment.count ?? 1)
   }
 
-  /// All readings, with the meal marks added to their readings.
+  /// All readings. A reading has the meal mark that was stored for its time.
   func contents(_ identity: MeterIdentity) -> MeterContents {
     var contents = MeterContents(identity)
     contents.skipped = skipped

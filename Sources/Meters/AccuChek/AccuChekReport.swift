@@ -15,7 +15,7 @@ struct AccuChekReport {
   private(set) var readings: [MeterReading] = []
   /// Rows that could not be parsed.
   private(set) var rejections: [Rejection] = []
-  /// Rows without a value, counted by name.
+  /// The numbers of rows without a value, by the reason.
   private(set) var skipped: [String: Int] = [:]
   /// The number of rows marked both as before and after a meal. Their values are kept without a meal mark.
   private(set) var contradictoryMarks = 0
@@ -138,7 +138,7 @@ private struct AccuChekColumns: Hashable {
   let count: Int
   private let places: [Kind: Int]
 
-  /// The columns that a header names. In an unknown language, their number decides.
+  /// The columns that a header names. In an unknown language, the number of columns decides.
   ///
   /// - Throws: `MalformedReport` if neither the names nor their number determine the columns.
   init(header: [String]) throws(MalformedReport) {

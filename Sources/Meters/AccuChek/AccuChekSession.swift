@@ -30,7 +30,7 @@ struct AccuChekSession {
       let status = ControlRequest(type: 0x80, request: 0, value: 0, index: 0)
       _ = try meter.perform(.controlIn(status, maxBytes: 2), within: Self.milliseconds)
     } catch .stalled, .unsupported {
-      // The meter sends the first message even if this request failed.
+      // The meter sends the first message even if this request failed, so the failure is ignored.
     } catch {
       throw Failure(error, doing: doing)
     }
@@ -115,7 +115,7 @@ struct AccuChekSession {
       try meter.send(APDU(.releaseRequest, [0, 0]).bytes, within: 1000)
       _ = try meter.receive(maxBytes: Self.maxTransfer, within: 1000)
     } catch {
-      // A meter that does not answer the release is no longer connected.
+      // A meter that does not answer the release is no longer connected, so the failure is ignored.
     }
   }
 }
@@ -266,12 +266,12 @@ extension AccuChekSession {
 
 /// A meter's list of its objects.
 private struct Configuration {
-  /// The number of the list, which the acceptance repeats.
+  /// The number of the list. The message that accepts the list repeats it.
   var id: UInt16
   /// The handle of the object with the memory; nil if it is missing.
   var store: UInt16?
 
-  /// Parses the content of an event; nil if the event is of another kind.
+  /// Parses the content of an event; nil if the event is not a list of objects.
   init?(parsing content: [UInt8]) throws(MalformedAPDU) {
     var reader = APDUReader(content, part: "the meter's configuration")
     _ = try reader.bytes(6)

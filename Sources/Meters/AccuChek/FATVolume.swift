@@ -188,7 +188,8 @@ private struct FATLayout {
   /// The first sector of the root folder on volumes of 12 and 16 bits, where its position is fixed.
   var rootStart: Int
   var rootSectors: Int
-  /// The first cluster of the root folder on volumes of 32 bits, where it is a chain; nil on others.
+  /// The first cluster of the root folder on volumes of 32 bits, where it is a chain of clusters; nil on
+  /// others.
   var rootCluster: UInt32?
   var dataStart: Int
   var clusterCount: Int

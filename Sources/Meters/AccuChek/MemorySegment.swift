@@ -10,7 +10,7 @@ struct MemorySegment: Hashable {
     case unreadable
   }
 
-  /// The number in requests for the segment.
+  /// The number that identifies the segment in requests.
   var instance: UInt16
   var content: Content
   /// The number of entries; nil if the meter does not state it.
@@ -130,7 +130,7 @@ struct SegmentReport: Hashable {
   /// The fields that a confirmation repeats: instance, first entry and count.
   var position: [UInt8]
 
-  /// Parses the content of an event; nil if the event is of another kind.
+  /// Parses the content of an event; nil if the event is not a report.
   init?(parsing content: [UInt8]) throws(MalformedAPDU) {
     var reader = APDUReader(content, part: "a report of the memory")
     _ = try reader.bytes(6)

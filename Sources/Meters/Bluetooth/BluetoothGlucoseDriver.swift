@@ -44,7 +44,7 @@ struct BluetoothGlucoseDriver: AnonymisingDriver {
 /// Checks whether the sequence numbers of a transfer rise with time, so that a later session can continue
 /// after the last number.
 private struct GlucoseOrder {
-  /// Whether the numbers and times of all records rise, and each announced context arrived.
+  /// Whether the numbers and times of all records rise, and each announced context, such as a meal, arrived.
   var isWhole = true
   private var last: (sequence: UInt16, base: Int64, mark: String)?
 
@@ -91,7 +91,7 @@ struct GlucoseMemory {
     hasTemperatureStatus = features.map { $0 & 1 << 6 != 0 } ?? true
   }
 
-  /// Adds a context. All contexts come before the first measurement.
+  /// Adds a context, such as a meal. All contexts are added before the first measurement.
   mutating func addContext(_ bytes: [UInt8], number: Int) {
     do {
       let context = try GlucoseContext(bytes)
@@ -266,7 +266,8 @@ extension BluetoothGlucoseDriver {
   static func anonymise(_ transcript: Transcript) throws -> Transcript {
     var transcript = transcript
     var numbers = StandInNumbers()
-    // A meter that is read twice repeats its notifications, and the driver recognises them.
+    // A meter that is read twice repeats its notifications, and the driver recognises them. So equal
+    // notifications get equal replacements.
     var replaced: [[UInt8]: [UInt8]] = [:]
     for index in transcript.steps.indices {
       guard case .success(let bytes) = transcript.steps[index].result else { continue }

@@ -157,7 +157,7 @@ extension ContourSession {
       switch try token(Self.handshakeMilliseconds, doing) {
       case .frame(let frame):
         guard let header = ContourHeader(ASTMRecord(frame.text)) else { continue }
-        // A Contour Next Link sends the ENQ in its own report.
+        // A Contour Next Link sends the ENQ in its own report, so one more token is received.
         _ = try token(Self.silenceMilliseconds, doing)
         return header
       case .enquiry:

@@ -53,7 +53,7 @@ extension FreeStyleMeter {
     }
   }
 
-  /// Whether the refusal is longer than its fixed words.
+  /// Whether a refusal has more than its fixed words, so that it may hold personal data.
   private static func isLong(_ refusal: [UInt8]) -> Bool { refusal.count > "CMD Fail!\r\n".utf8.count + 15 }
 
   private func replacedMessage(

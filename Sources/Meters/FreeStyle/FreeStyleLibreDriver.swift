@@ -83,7 +83,7 @@ private struct LibreResultRow {
   /// The index of the first field about rapid-acting insulin.
   private let insulin: Int
 
-  /// The row as received.
+  /// Finds the positions of the texts and of the insulin in a row.
   init(_ row: FreeStyleRow) {
     self.row = row
     // Readers of the Libre 2 have three more numbers before the texts.

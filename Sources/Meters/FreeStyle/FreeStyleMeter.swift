@@ -10,7 +10,7 @@ struct FreeStyleMeter {
     let command: String
     /// The index of the field with the record's number.
     let numberField: Int
-    /// The fields of a row that have its time and kind, and nothing that a person measured, took or wrote.
+    /// The indexes of the fields of a row that hold no personal data, such as its time and kind.
     let plainFields: @Sendable (FreeStyleRow) -> Set<Int>
     /// Adds one row of the table.
     let add: @Sendable (FreeStyleRow, inout FreeStyleMemory) -> Void

@@ -35,7 +35,7 @@ enum FreeStyleReply: Hashable {
     self = .done(Array(bytes[..<start]))
   }
 
-  /// The sum of these bytes in the meter's notation.
+  /// The sum of these bytes as the meter writes it: eight hexadecimal digits.
   static func digits(of bytes: [UInt8]) -> [UInt8] {
     let digits = String(checksum(bytes[...]) & 0xFFFF_FFFF, radix: 16, uppercase: true)
     return Array((String(repeating: "0", count: 8 - digits.count) + digits).utf8)

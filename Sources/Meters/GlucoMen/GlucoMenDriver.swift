@@ -126,7 +126,7 @@ extension GlucoMenDriver {
 /// CR LF.
 enum GlucoMenBlock: Hashable {
   case lines([String])
-  /// The two bytes that mean no readings.
+  /// A block whose two bytes of content mean that there are no readings.
   case empty
   /// A block with wrong check digits or of another form.
   case broken

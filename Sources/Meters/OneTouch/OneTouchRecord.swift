@@ -15,7 +15,7 @@ struct OneTouchRecord: Hashable {
   /// The marks of control solution and meals.
   var marks: ReadingMarks
 
-  /// - Parameter value: mg/dL.
+  /// - Parameter value: the value in mg/dL.
   init(seconds: Int64, value: Int, isControl: Bool, meal: UInt8) {
     deviceTime = DeviceTime(seconds: seconds)
     measurement = Self.measurement(value)

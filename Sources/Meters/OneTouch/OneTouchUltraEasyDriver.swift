@@ -133,7 +133,7 @@ private final class OneTouchStopAndWait {
 }
 
 extension OneTouchStopAndWait {
-  /// Resets both sides to the first frame.
+  /// Resets the frame numbers of this program and of the meter.
   private func open() throws {
     try line.discard()
     try line.send(OneTouchFrame(link: Bit.disconnect, payload: []))

@@ -95,7 +95,7 @@ private struct OneTouchDisk {
   /// Verifies that the disk is a meter. On any other disk a request would destroy data.
   ///
   /// The proof is the vendor's USB id, and the vendor and product in the answer to INQUIRY. Recorded meters
-  /// leave the product empty. A disk with an unknown product must have the label by which Tidepool's reader
+  /// leave the product empty. A disk with an unknown product must have the label by which Tidepool's program
   /// recognises the meters.
   init(_ meter: MeterConnection) throws {
     let doing = "making sure that the disk is a OneTouch meter"

@@ -5,9 +5,9 @@ import Logbook
 /// TaiDoc TD-42xx (GlucoRx Nexus, GlucoMen Nexus, Fora and others) connected by a CP2110.
 ///
 /// Four programs agree on the packets; no capture of a real session is public. A single source states the
-/// scale of ketones and the kinds of measurement besides glucose. The protocol's only ending switches the
-/// meter off, after which it could not be asked again. So the session ends without one, as in two of the four
-/// programs.
+/// scale of ketones and the kinds of measurement besides glucose. The only command that ends a session
+/// switches the meter off, after which it could not be asked again. So the session ends without a command, as
+/// in two of the four programs.
 struct TaiDocDriver: MeterDriver {
   static let id = "taidoc"
   static let name = "TaiDoc TD-42xx (GlucoRx Nexus, GlucoMen Nexus, Fora)"
@@ -166,7 +166,7 @@ struct TaiDocPacket: Hashable {
     case meter = 0xA5
   }
 
-  /// The command, also in its answer.
+  /// The command. An answer has the command of its request.
   var command: UInt8
   /// The content, always four bytes.
   var data: [UInt8]

@@ -70,7 +70,7 @@ public final class ReplayedTransport: Transport {
     return try step.result.get()
   }
 
-  /// Whether two exchanges are the same. The maximum number of received bytes may differ if the answer fits.
+  /// Whether two exchanges are the same. The maximum number of bytes to receive may differ.
   private static func agree(_ recorded: LinkOperation, _ asked: LinkOperation) -> Bool {
     switch (recorded, asked) {
     case (.receive, .receive): true
