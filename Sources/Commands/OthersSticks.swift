@@ -85,8 +85,8 @@ struct OthersSticks {
     return nil
   }
 
-  /// Another import whose values differ within minutes from this one's, which is impossible for one person;
-  /// nil if there is none.
+  /// Another import whose values differ within minutes from those of this import, which is impossible for one
+  /// person; nil if there is none.
   private var contradicting: Int64? {
     let sorted = sticks.sorted { ($0.seconds, $0.ingest) < ($1.seconds, $1.ingest) }
     let pairs = zip(sorted, sorted.dropFirst()).filter { one, next in

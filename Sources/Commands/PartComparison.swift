@@ -79,7 +79,7 @@ final class PartComparison {
     )
   }
 
-  /// Stores in the part on which days it has readings that no earlier part has.
+  /// Stores in `part` the days on which it has readings that no earlier part has.
   ///
   /// - Returns: how many of its readings have the minute and value of a reading in an earlier part.
   private func survey(_ part: inout Part, _ ingest: Int64, in store: Store) throws -> Int {
@@ -104,8 +104,8 @@ final class PartComparison {
     return agreeing
   }
 
-  /// Refuses a table that may be of another person. A table named for something else, such as a month, is
-  /// accepted.
+  /// Refuses a table that may be of another person. A table whose name is not that of a person, but of a
+  /// month, for example, is accepted.
   ///
   /// - Throws: `Failure` of category `badInput` if an earlier table has other finger sticks on the same days.
   private func requireNoPersons(_ part: Part, _ earlier: [Part]) throws {

@@ -162,7 +162,7 @@ struct AddTests {
     #expect(answers[0].split(separator: " ").count == 6)
     #expect(answers[1].contains("can be glucose in mmol/L and in mg/dL"))
     #expect(try await list(program).count == 7)
-    // The same file adds nothing again.
+    // If the same lines are read again, nothing is added.
     let second = try await program.run("add", "-", "--json", input: lines)
     #expect(second.status == 3)
     #expect(

@@ -32,7 +32,8 @@ struct CountTests {
     return ([columns] + rows).map { $0.map { "\"\($0)\"" }.joined(separator: ",") + "\n" }.joined()
   }()
 
-  /// The items of `diary` in the Apple Health export of the phone, without seconds or with a delay.
+  /// The items of `diary` in the Apple Health export of the phone. Their times have no seconds, and are
+  /// `minutes` later.
   private static func phone(minutes: Int = 0) -> String {
     let records = (0..<4).map { day -> String in
       let time = "2026-05-0\(day + 4) 08:\(minutes < 10 ? "0" : "")\(minutes):00 +0200"

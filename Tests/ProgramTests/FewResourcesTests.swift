@@ -61,7 +61,7 @@ import Testing
     #expect(outcome.status == 75 && outcome.errors.contains("allow more (ulimit -n)"), "\(outcome)")
   }
 
-  /// There is no process limit for root, so the test needs another user.
+  /// Root has no limit of processes, so the test runs the program as another user. Only root can do this.
   @Test(.enabled(if: geteuid() == 0), arguments: 1...6) func tooFewThreadsAreReported(_ count: Int)
     async throws
   {

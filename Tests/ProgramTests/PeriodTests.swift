@@ -277,7 +277,7 @@ struct PeriodTests {
       let outcome = try await program.run(arguments: arguments)
       #expect(outcome.status == 0 && outcome.errors == "", "\(arguments): \(outcome.errors)")
     }
-    // A rate without a possible duration has no amount, so that there is no sum.
+    // If the duration of a rate is impossible, its amount is unknown, so there is no total.
     let total =
       fields.contains("rate") ? nil : fields.contains("\"units\":1,") ? 1 : 0
     #expect(insulin(try await figures(program)) == total)

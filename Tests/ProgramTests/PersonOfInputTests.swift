@@ -179,7 +179,7 @@ struct PersonOfInputTests {
       program, "import --timezone UTC \(program.path("in/anna")) \(program.path("in/ben"))")
     #expect(both.output.contains("anna:") && both.output.contains("ben:"), "\(both.output)")
     #expect(try await [readings(program, "anna"), readings(program, "ben")] == [1, 1])
-    // A failure for one person does not stop the other.
+    // A failure for one person does not stop the import for the other person.
     try program.write(Self.glooko("Ben Other", hour: 11), to: "in/anna/wrong.csv")
     try program.write(Self.glooko("Ben Other", hour: 12), to: "in/ben/y.csv")
     let one = try await run(

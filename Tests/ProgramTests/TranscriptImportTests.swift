@@ -83,7 +83,7 @@ import Testing
 
   @Test func aChangedByteInATranscriptIsReportedAsAWrongChecksum() async throws {
     var lines = try lines().map(String.init)
-    // The byte after the first byte of the frame: a digit in the text of the record.
+    // A digit in the text of the record changes, but the checksum of the frame stays the same.
     let index = try #require(lines.firstIndex { $0.contains("= 414243330233527c") })
     lines[index] = lines[index].replacing("= 414243330233527c31", with: "= 414243330233527c32")
     let path = try program.write(lines.joined(separator: "\n") + "\n", to: "bad.transcript")

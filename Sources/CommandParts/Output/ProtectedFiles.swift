@@ -48,8 +48,8 @@ package struct ProtectedFiles {
     throw Failure(.usage, "\(displayed(path)): this is \(what); choose another file for the output")
   }
 
-  /// Throws if a command must not write its unfinished output to a path. An existing database at this path is
-  /// allowed, since only a killed run leaves a file with the name of an unfinished output.
+  /// Throws if a command must not write its unfinished output to a path. A database at this path is allowed,
+  /// since it can only be the unfinished output of a run that was killed.
   ///
   /// - Throws: as in `refuse(_:)`.
   package func refuse(part path: String) throws(Failure) {

@@ -43,7 +43,7 @@ struct BackupSettings: Codable, Equatable {
     case tokenCommand = "token_command"
   }
 
-  /// The suffix that the name of a backup gets in the name of its file of settings.
+  /// The end of the name of a file with settings. The name of the backup precedes it.
   static let suffix = ".settings.json"
   private static let variables = ["GLUCOPORT_PERSON", "GLUCOPORT_STORE", "GLUCOPORT_TIMEZONE"]
 

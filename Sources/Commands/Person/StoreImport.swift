@@ -110,7 +110,7 @@ struct OtherStore {
     for person in persons.all where person != own {
       if try isBackup(of: person.store) { return "this is a backup of \(displayed(person.name))" }
     }
-    // A backup of this store is accepted, even if it was made before the store was synced with another
+    // A backup of the store `mine` is accepted, even if it was made before `mine` was synced with another
     // logbook.
     guard let mine, try !isBackup(of: place) else { return nil }
     if let own = try mine.syncedLogbook(), let theirs = try other.syncedLogbook(), own != theirs {

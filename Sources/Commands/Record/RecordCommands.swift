@@ -108,7 +108,8 @@ struct RecordEditCommand: AsyncPrintingCommand {
     let zone = try store.timezone()
     try content.checkTime(target.storeOptions, output)
     let changes = try content.changes(record.kind, words: words)
-    // The time and the entry are determined here, outside the transaction that edits the fields.
+    // The time and the entry do not depend on the stored fields, so they are determined before the
+    // transaction that edits the fields.
     var placed = RecordDraft(
       kind: record.kind, at: record.deviceTime, placement: record.placement, fields: RecordFields())
     try content.place(&placed, in: store, zone: zone)

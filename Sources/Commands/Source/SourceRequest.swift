@@ -15,8 +15,8 @@ struct SourceRequest {
   struct Result {
     /// The new answer; nil if the source has not changed since the last one.
     var body: SourceBody?
-    /// The state with what the next request needs, such as an entity tag or a position, and how a command
-    /// ended.
+    /// The state after the request. It has what the next request needs, such as an entity tag or a position.
+    /// For a command, it also has the exit status.
     var state: SourceState
     /// Whether the source has items that this run did not read.
     var hasMore = false

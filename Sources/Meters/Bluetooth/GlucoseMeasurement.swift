@@ -86,8 +86,8 @@ struct GlucoseMeasurement: Hashable {
 
   /// The time of the internal clock; nil if it is not a valid time.
   ///
-  /// The firmware of i-SENS meters sends month 13 for January. A single source corrects it, without changing
-  /// the year.
+  /// The firmware of i-SENS meters sends month 13 for January. One other program is known to correct the
+  /// month, without changing the year.
   var baseTime: DeviceTime? {
     guard (1582...9999).contains(baseParts[0]) else { return nil }
     return DeviceTime(

@@ -262,7 +262,8 @@ extension GlucoseSession {
     }
   }
 
-  /// The next notification or indication. If the meter may be silent, nil after the time limit.
+  /// Waits for the next notification or indication. If the meter may be silent, the result is nil after the
+  /// time limit.
   private func event(
     within milliseconds: Int, mayBeSilent: Bool, _ doing: String = "reading the records"
   ) throws -> Event? {

@@ -5,8 +5,8 @@ import Logbook
 /// Contour meters of Ascensia, once Bayer's: records of ASTM E1394 in frames of E1381 in HID reports.
 ///
 /// A single source states that limits may be printed in tenths of mmol/L, and that doses are tenths of a
-/// unit. How a Contour Next One ends a session also has one source. No source states the number that
-/// accompanies LO and HI.
+/// unit. How a Contour Next One ends a session is known from one source, too. No source states the number
+/// that accompanies LO and HI.
 struct ContourDriver: MeterDriver {
   static let id = "contour"
   static let name = "Ascensia (Bayer) Contour"
@@ -275,8 +275,8 @@ private struct ContourAnonymity {
     return Array(fields.joined(separator: [UInt8(ascii: "|")]))
   }
 
-  /// The field of the product, with zeros for personal parts. In the third component the serial number
-  /// follows the dash; in later components the id of the radio does.
+  /// The field that identifies the meter, with zeros for the characters of serial numbers. In the third
+  /// component, the serial number follows the dash. In later components, the id of the radio follows it.
   private static func withoutSerial(_ field: [UInt8]) -> [UInt8] {
     var parts = field.split(separator: UInt8(ascii: "^"), omittingEmptySubsequences: false).map(Array.init)
     for place in parts.indices.dropFirst(2) {

@@ -6,7 +6,8 @@ import Logbook
 ///
 /// The parts about the G4 are known from a recording of the manufacturer's program and its export. G5 and G6
 /// add revisions 4 and 5 of sensor values, revision 3 of calibrations, and the partition of values that were
-/// fetched later. Each of these has one source, and no recording of them is public.
+/// fetched later. Each of these additions is known from one published source, and no recording of them is
+/// public.
 ///
 /// A sensor value is identified by the second of its measurement on the system's clock. That clock cannot be
 /// set, while the display's clock can. The manufacturer's export names the transmitter as the device and

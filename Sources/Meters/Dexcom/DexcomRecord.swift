@@ -95,13 +95,13 @@ extension DexcomRecord {
     return .reading(MeterReading(.cbg, at: moment.shown, measurement, tick: moment.tick))
   }
 
-  /// Parses the value of a finger stick that a person typed, with the time of typing.
+  /// Parses the value of a finger stick that a person typed, with the time at which it was typed.
   private static func calibration(_ bytes: [UInt8], _ times: Times, revision: UInt8) -> Self? {
     guard let value = bytes.littleEndian(UInt16.self, at: 8),
       let typed = bytes.littleEndian(UInt32.self, at: revision >= 3 ? 11 : 10).map(Int64.init)
     else { return nil }
-    // Two programs disagree about the position of the time of typing in records of revision 3. So a time that
-    // is more than a day from the time of the record is invalid.
+    // Two programs read this time from different bytes of records of revision 3. So a time that is more than
+    // a day from the time of the record is invalid.
     guard value > 0, value <= 1000, abs(typed - times.system) <= 86400 else {
       return .rejected("a calibration without a value or with another time than its record")
     }

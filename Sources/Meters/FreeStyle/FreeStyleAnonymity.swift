@@ -3,8 +3,8 @@
 import Logbook
 
 extension FreeStyleMeter {
-  /// The same session without personal data: serial number, values, doses and texts are replaced, and sums
-  /// recomputed.
+  /// The same session without personal data: serial number, values, doses and texts are replaced, and
+  /// checksums are recomputed.
   func anonymise(_ transcript: Transcript) throws -> Transcript {
     let commands = Set(tables.map(\.command) + Self.plainCommands + [serialCommand])
     var stream = try ReceivedStream(

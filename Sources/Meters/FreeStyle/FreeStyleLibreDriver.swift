@@ -5,9 +5,9 @@ import Logbook
 /// FreeStyle Libre readers with an unencrypted session: the first Libre and the Libre Pro.
 ///
 /// Rows have a permanent record number, but LibreView states only serial number and shown time for the same
-/// readings. The shown time is the identity, so that readings of both sources match. A value at the end of
-/// the range stays a number with a mark, as in LibreView. A single source states these ends, and everything
-/// about the Libre Pro.
+/// readings. The shown time is the identity, so that readings from a reader and from LibreView match. A value
+/// at the end of the range stays a number with a mark, as in LibreView. Only one published description states
+/// these ends, and everything about the Libre Pro.
 struct FreeStyleLibreDriver: MeterDriver, FreeStyleFamily {
   static let id = "freestyle-libre"
   static let name = "Abbott FreeStyle Libre"

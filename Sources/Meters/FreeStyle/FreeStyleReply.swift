@@ -8,7 +8,7 @@ enum FreeStyleReply: Hashable {
   case done([UInt8])
   /// The meter does not know or does not allow the command.
   case refused
-  /// The answer is complete, but the sum differs: reports were lost.
+  /// The answer is complete, but the checksum is wrong: reports were lost.
   case damaged
 
   private static let success = Array("CMD OK\r\n".utf8)
@@ -35,19 +35,20 @@ enum FreeStyleReply: Hashable {
     self = .done(Array(bytes[..<start]))
   }
 
-  /// The sum of these bytes as the meter writes it: eight hexadecimal digits.
+  /// The checksum of these bytes as the meter writes it: eight hexadecimal digits.
   static func digits(of bytes: [UInt8]) -> [UInt8] {
     let digits = String(checksum(bytes[...]) & 0xFFFF_FFFF, radix: 16, uppercase: true)
     return Array((String(repeating: "0", count: 8 - digits.count) + digits).utf8)
   }
 }
 
-/// The rows of an answer to `$result?`, `$history?` or `$arresult?`, which end with a count and a sum.
+/// The rows of an answer to `$result?`, `$history?` or `$arresult?`. A line with their number and checksum
+/// follows them.
 struct FreeStyleDump: Hashable {
   /// The rows as received.
   let rows: [FreeStyleRow]
 
-  /// Parses a message; nil if the number or the sum of its rows differs from the stated one.
+  /// Parses a message; nil if the number or the checksum of its rows differs from the stated one.
   init?(_ message: [UInt8]) {
     if message == Array("Log Empty\r\n".utf8) {
       rows = []

@@ -5,9 +5,9 @@ import Logbook
 /// Menarini GlucoMen areo and areo GK: requests of one byte, answers in blocks of text.
 ///
 /// Two authors agree on the blocks; no capture is public. One of them read GK models and describes ketones,
-/// so only GK models are asked for ketones. The USB ids of the areo GK and its kind of line come from one
-/// user's report. It is unknown how to read the clock or the number of readings, and how control tests are
-/// marked.
+/// so only GK models are asked for ketones. The USB ids of the areo GK, and that it is a CDC device, are
+/// known from one user's report. It is unknown how to read the clock or the number of readings, and how
+/// control tests are marked.
 struct GlucoMenDriver: MeterDriver {
   static let id = "glucomen-areo"
   static let name = "Menarini GlucoMen areo, areo GK"
@@ -135,7 +135,7 @@ enum GlucoMenBlock: Hashable {
   /// bytes.
   static let maxBytes = 1 << 20
 
-  /// Parses a block; nil until its end has arrived. Bytes before it are skipped.
+  /// Parses a block; nil until the end of the block has arrived. Bytes before the block are skipped.
   init?(parsing bytes: [UInt8]) {
     guard let start = Self.place(of: Self.opening, in: bytes, from: 0) else { return nil }
     let content = start + Self.opening.count

@@ -20,7 +20,7 @@ struct OneTouchFrame: Hashable {
 
   /// The byte for link control; 0 on meters without it.
   var link: UInt8 = 0
-  /// A prefix, then a command, or a status and its data; at most 249 bytes.
+  /// A prefix, followed by a command, or by a status and its data. It has at most 249 bytes.
   var payload: [UInt8]
 
   var bytes: [UInt8] {

@@ -4,9 +4,9 @@ import Logbook
 
 /// LifeScan OneTouch Ultra2, Ultra and UltraLink on a cable.
 ///
-/// Several recordings show the lines and their sums, one of them a whole session with an old Ultra. A single
-/// source states the range outside which a value is LO or HI, and the results in mmol/L of older meters.
-/// Values are in mg/dL even if the display shows mmol/L.
+/// Several recordings show the lines and their checksums; one of them has a whole session with an old Ultra.
+/// A single published source states the range outside which a value is LO or HI, and the results in mmol/L of
+/// older meters. Values are in mg/dL even if the display shows mmol/L.
 struct OneTouchUltra2Driver: MeterDriver {
   static let id = "onetouch-ultra2"
   static let name = "LifeScan OneTouch Ultra2, Ultra, UltraLink"

@@ -122,8 +122,8 @@ private final class OneTouchStopAndWait {
     throw fault
   }
 
-  /// Ends the session, so that the meter leaves its mode at once. The meter also does so by itself after a
-  /// while, so a failure here is ignored.
+  /// Ends the session, so that the meter leaves its mode for transfers at once. The meter also leaves this
+  /// mode by itself after a while, so a failure is ignored.
   func close() {
     isOpen = false
     do {

@@ -5,10 +5,10 @@ import Logbook
 /// LifeScan OneTouch Verio of 2015, Verio Flex, Verio Reflect, Select Plus, Select Plus Flex and Ultra Plus
 /// Flex, which appear as disks.
 ///
-/// A single source states the bit of control solution, and the range outside which a value is LO or HI. The
-/// protocol of Verio Reflect and Ultra Plus Flex has one source, too. The meters number their tests with 16
-/// bits. The shown time is a reading's identity all the same, because other sources of these readings state
-/// only the time.
+/// Only one published source states the bit of control solution, and the range outside which a value is LO or
+/// HI. The protocol of Verio Reflect and Ultra Plus Flex is known from one published source, too. The meters
+/// number their tests with 16 bits. The shown time is a reading's identity all the same, because exports with
+/// the same readings state only the time.
 struct OneTouchVerioDriver: MeterDriver {
   static let id = "onetouch-verio"
   static let name = "LifeScan OneTouch Verio, Verio Flex, Select Plus"

@@ -17,7 +17,7 @@ enum Ultra2Record: Hashable {
     "feel hypo", "menses", "vacation", "other",
   ]
 
-  /// Parses a line without its sum. Older meters write neither meal nor remark.
+  /// Parses a line without its checksum. Older meters write neither meal nor remark.
   init(_ text: String) {
     guard text.hasPrefix("P "), let fields = Ultra2Line.quoted(text), fields.count == 4 || fields.count == 6
     else {
@@ -88,12 +88,13 @@ extension StringProtocol {
   }
 }
 
-/// One line of a OneTouch Ultra2: text, a blank and the sum of its characters.
+/// One line of a OneTouch Ultra2: a text, a blank and the checksum, which is the sum of the text's
+/// characters.
 enum Ultra2Line {
   /// The maximum length of a line in bytes. The longest known line has 67.
   static let maxBytes = 128
 
-  /// The text before the sum; nil if the sum is missing or wrong.
+  /// The text before the checksum; nil if the checksum is missing or wrong.
   static func text(_ bytes: some BidirectionalCollection<UInt8>) -> String? {
     let line = Array(bytes)
     guard line.count > 5, line.count <= maxBytes, line[line.count - 5] == 0x20,

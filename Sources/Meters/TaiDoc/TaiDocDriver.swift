@@ -154,13 +154,13 @@ private struct TaiDocLine {
   }
 }
 
-/// A packet of TaiDoc's protocol: 51, command, four bytes of data, direction, sum. Both directions use the
-/// same form.
+/// A packet of TaiDoc's protocol: the byte 51, the command, four bytes of data, the sender and the checksum.
+/// Both directions use the same form.
 struct TaiDocPacket: Hashable {
   /// The number of bytes of every packet.
   static let length = 8
 
-  /// The sender of a packet, in the byte before the sum.
+  /// The sender of a packet, in the byte before the checksum.
   enum Sender: UInt8 {
     case host = 0xA3
     case meter = 0xA5
@@ -184,7 +184,8 @@ struct TaiDocPacket: Hashable {
 
   /// The first complete packet of the meter, which is removed with the bytes before it; nil if there is none.
   ///
-  /// After an invalid packet or a wrong sum, the search continues at the next byte that may begin a packet.
+  /// After an invalid packet or a wrong checksum, the search continues at the next byte that may begin a
+  /// packet.
   static func next(in bytes: inout [UInt8]) -> TaiDocPacket? {
     var start = 0
     while start + length <= bytes.count {
@@ -281,7 +282,8 @@ extension TaiDocRecord {
     }
   }
 
-  /// A ketone value from a number in 1/300 mmol/L, by a single source. The meter shows tenths of mmol/L.
+  /// A ketone value from a number in 1/300 mmol/L. Only one published source states this unit. The meter
+  /// shows tenths of mmol/L.
   private static func ketone(_ number: Int) -> Measurement {
     number > 2400
       ? .high(above: 8, .millimolesPerLitre)

@@ -53,7 +53,7 @@ struct TrueMetrixDock {
     return nil
   }
 
-  /// Returns all records as text, newest first, after a check of their sum.
+  /// Returns all records as text, newest first, after a check of their checksum.
   func download() throws -> [String] {
     let doing = "reading the meter's memory"
     for attempt in 0..<Self.tries {
@@ -130,7 +130,7 @@ extension TrueMetrixDock {
     return nil
   }
 
-  /// The records of one download; nil if one is damaged or the sum differs.
+  /// The records of one download; nil if a record is damaged, or if their checksum is wrong.
   private func records(doing: String) throws -> [String]? {
     var bytes: [UInt8] = []
     var records: [String] = []

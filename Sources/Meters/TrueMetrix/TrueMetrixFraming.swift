@@ -7,7 +7,7 @@ import Logbook
 enum TrueMetrixMessage: Hashable {
   /// The text between the brackets.
   case content(String)
-  /// A message with a wrong sum or without an end.
+  /// A message with a wrong checksum or without an end.
   case broken
 
   /// The maximum number of characters between the brackets. The longest known content, which sets the clock,
