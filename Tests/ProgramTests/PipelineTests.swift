@@ -85,8 +85,8 @@ struct PipelineTests {
     #expect(outcome.errors.contains("--date-order"), "\(outcome.errors)")
   }
 
-  /// If the rows came from a file, they could be detected as sensor values. A later import of such a file
-  /// would store them a second time.
+  /// All rows of a file together may show that they are sensor values. If the first rows of a pipe were
+  /// stored as finger sticks, a later import from a file would store them again.
   @Test func aLivePipeWhoseFirstRowsDoNotShowTheKindIsRefused() async throws {
     let program = try Program()
     let outcome = try await program.shell(

@@ -85,8 +85,9 @@ extension ImportCommand {
   }
 }
 
-/// Checks that an input belongs to the person of the store. It is refused if it states another person, or the
-/// person of another store.
+/// Checks that an input belongs to the person of the store. The input is refused if it states another person
+/// than earlier imports did. If no earlier import stated a person, it is refused if it states the person of
+/// another store on this computer.
 struct InputPerson {
   private let stated: [StatedPerson]
   private let name: String
@@ -112,7 +113,7 @@ struct InputPerson {
       "if it is of the person of this store, set the source again with --accept-person"
   }
 
-  /// Refuses the input if it states another person than that of the store.
+  /// Refuses the input if it states another person than that of the store, or the person of another store.
   ///
   /// - Throws: `Failure` of category `badInput` if the input belongs to another person.
   func require() throws {

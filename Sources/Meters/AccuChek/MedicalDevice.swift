@@ -52,8 +52,8 @@ struct MedicalDevice: Hashable {
     }
   }
 
-  /// The value below which the meter shows LO: 10 mg/dL on the Instant, 20 on the others. Known from a single
-  /// source.
+  /// The value below which the meter shows LO: 10 mg/dL on the Instant, 20 on the others. A single source
+  /// states this.
   var lowLimit: Double { Self.lowLimit(product) }
 
   /// The value below which the meter with this product name shows LO.

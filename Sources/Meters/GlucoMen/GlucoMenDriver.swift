@@ -111,7 +111,8 @@ extension GlucoMenDriver {
     throw Failure(.protocolViolation, "\(doing): the meter's answers are damaged; check the cable and retry")
   }
 
-  /// Receives one block. At 9600 baud, 30 characters take 0.03 s, so a second of silence ends the block.
+  /// Receives one block. At 9600 baud, a line of 30 characters takes 0.03 s, so a second of silence ends the
+  /// block.
   private func block(_ meter: MeterConnection) throws(TransportError) -> GlucoMenBlock {
     var bytes = try meter.receive(maxBytes: 4096, within: 2000)
     while bytes.count <= GlucoMenBlock.maxBytes {

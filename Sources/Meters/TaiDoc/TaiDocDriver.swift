@@ -272,8 +272,8 @@ extension TaiDocRecord {
     }
   }
 
-  /// Glucose from a number in mg/dL, whatever unit the meter shows. Its manual states LO below 20 and HI
-  /// above 600.
+  /// Glucose from a number in mg/dL, whatever unit the meter shows. The meter's manual states LO below 20 and
+  /// HI above 600.
   private static func glucose(_ number: Int) -> Measurement {
     switch number {
     case ..<20: .low(below: 20, .milligramsPerDecilitre)

@@ -86,8 +86,8 @@ struct TrueMetrixRecord: Hashable {
     records.reduce(0) { $1.utf8.reduce($0) { $0 &+ UInt16($1) } }
   }
 
-  /// The measurement for a value in mg/dL, whatever unit the meter shows; nil for 0. Its manual states LO
-  /// below 20 and HI above 600.
+  /// The measurement for a value in mg/dL, whatever unit the meter shows; nil for 0. The meter's manual
+  /// states LO below 20 and HI above 600.
   private static func measurement(_ value: Int) -> Measurement? {
     switch value {
     case 0: nil
