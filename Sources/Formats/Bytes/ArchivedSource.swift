@@ -48,7 +48,7 @@ final class ArchivedSource: InputSource {
     background = BackgroundDigest()
   }
 
-  /// Unpacks the member once completely, so that no value is used before its checksum is verified.
+  /// Unpacks the whole member once, so that its checksum is verified before any value is used.
   func check() throws {
     let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
     defer { chunk.deallocate() }
@@ -59,11 +59,11 @@ final class ArchivedSource: InputSource {
   }
 }
 
-/// A spreadsheet that is a member of a ZIP archive. Its directory is at its end, so it is unpacked to a file
-/// that no other process can see. It is a document and not a nested archive, so nothing in it is unpacked
-/// further.
+/// A spreadsheet that is a member of a ZIP archive. It is a ZIP file with its directory at the end, so it is
+/// first unpacked to a file that no other process can see. Its own members are not read as separate inputs.
 enum MemberSpreadsheet {
-  /// The maximum size in bytes. A larger spreadsheet unpacks to far more rows than a sheet can have.
+  /// The maximum size of the packed spreadsheet in bytes. A larger one would unpack to far more rows than a
+  /// sheet can have.
   static let maxSize: UInt64 = 512 << 20
   private static let endings = [".xlsx", ".xlsm", ".xltx", ".xls", ".ods"]
 

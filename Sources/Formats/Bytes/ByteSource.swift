@@ -52,16 +52,16 @@ final class FileSource: InputSource {
   convenience init(path: String, isInterrupted: @escaping @Sendable () -> Bool = { false }) throws {
     let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw Self.failure("open", PathText.shown(path), errno) }
-    // Without a writer, a read would immediately return the end; `poll` reports nothing until there is a
-    // writer.
+    // Without a writer, a read would immediately return the end, but `poll` waits for a writer. So a named
+    // pipe stays non-blocking and is polled before each read.
     if !Self.isNamedPipe(descriptor) { _ = fcntl(descriptor, F_SETFL, 0) }
     try self.init(descriptor: descriptor, name: PathText.shown(path))
     self.isInterrupted = isInterrupted
   }
 
   /// The path of the open file without links, in the bytes of the file system and without a final zero. Empty
-  /// if the system does not know it. The name for messages may have other bytes, and a link can be in another
-  /// folder.
+  /// if the system does not know it. `name` is not suitable to find files in the same folder: its bytes may
+  /// differ, and it may be a link in another folder.
   var path: [CChar] {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/fd/\(descriptor)", &path, path.count)
@@ -245,7 +245,8 @@ extension ByteSource {
       }
       let begin = start ?? now()
       start = begin
-      // A download may be pausing at this moment: the following second shows whether it stopped.
+      // A download may only be pausing at this moment. It is taken as stopped after five pauses in a row,
+      // which last one second.
       let isSlow = count < Head.minBytesOfDownload
       if pauses >= 5 || (now() - begin >= Head.longestWait && (isSlow || pauses == 0)) {
         return Head(bytes: Array(bytes[..<count]), isLive: isSlow || pauses > 0)

@@ -101,8 +101,8 @@ final class DatabaseSource: InputSource {
     return try Spool.copy(head.bytes, then: head.ended ? nil : given, name: given.name)
   }
 
-  /// Why a database of glucoport itself is not an input; nil for any other. Its application id begins with
-  /// `GLU`.
+  /// The reason why a database of glucoport itself is not an input; nil for any other database. The
+  /// application id of a glucoport database begins with `GLU`.
   private static func refusal(of header: DatabaseHeader) -> String? {
     guard header.applicationID >> 8 == 0x474C55 else { return nil }
     // The id of a client's store ends with C; those of a server's files have other letters.
@@ -112,7 +112,7 @@ final class DatabaseSource: InputSource {
       : "this is a file of a glucoport server (an SQLite database), not an export; use glucoport upload"
   }
 
-  /// The shape that the database has, with its existing tables and columns.
+  /// The first shape whose needed tables the database has, with the tables and columns that exist.
   private static func find(
     _ database: InputDatabase, _ formats: [any ExportFormat.Type]
   ) throws -> (DatabaseShape, [InputDatabase.Table])? {
@@ -130,7 +130,8 @@ final class DatabaseSource: InputSource {
     return nil
   }
 
-  /// Refuses a file with a journal of newer pages. Without those pages, the file is outdated or inconsistent.
+  /// Refuses a file that has a journal with newer pages. Without those pages, the file is outdated or
+  /// inconsistent.
   private static func refuseWithoutJournal(_ given: any InputSource) throws {
     guard let file = given as? FileSource, given.isRegularFile, given.name != "-" else { return }
     for end in ["-wal", "-journal"] {

@@ -5,8 +5,8 @@ import Logbook
 import TemporaryFiles
 
 /// A sheet of a spreadsheet as a separate input: CSV text. Its first rows show whether a format accepts it.
-/// Then all of it is written to an unlinked file. Thus damage is found before any value is used, and a second
-/// reading is cheap.
+/// Then the whole text is written to an unlinked file. So damage is found before any value is used, and a
+/// second reading is cheap.
 ///
 /// The digest is that of the text, so that an equal table is recognised in another file.
 final class SheetSource: InputSource {
@@ -17,9 +17,9 @@ final class SheetSource: InputSource {
     didSet { whole?.isHashing = isHashing }
   }
   var isInterrupted: @Sendable () -> Bool = { false }
-  /// The number of cells with an error of the spreadsheet; known after all of it is read.
+  /// The number of cells with an error of the spreadsheet; known after the whole sheet was read.
   private(set) var errorCount = 0
-  /// The number of cells with a formula without its value; known after all of the sheet is read.
+  /// The number of cells with a formula that has no stored value; known after the whole sheet was read.
   private(set) var formulaCount = 0
   private let spreadsheet: Spreadsheet
   private let place: Int
@@ -60,7 +60,7 @@ final class SheetSource: InputSource {
     try whole?.rewind()
   }
 
-  /// Reads the sheet once completely, so that no value of a damaged sheet is used.
+  /// Reads the whole sheet once, so that no value of a damaged sheet is used.
   func check() throws {
     if whole == nil { _ = try passing(0) }
     try rewind()
@@ -80,7 +80,7 @@ final class SheetSource: InputSource {
     return (bytes, isWhole)
   }
 
-  /// Writes the whole text to a file, and skips its first bytes.
+  /// Writes the whole text to a file, and moves past its first `count` bytes.
   private func passing(_ count: Int) throws -> FileSource {
     let spool = try UnlinkedFile()
     let isInterrupted = isInterrupted

@@ -14,21 +14,21 @@ final class TextBuffer {
   private var capacity: Int
   /// The first byte not consumed yet, as an offset into the buffer.
   var start = 0
-  /// The offset in the buffer of the end of the bytes that were read.
+  /// The end of the bytes that were read, as an offset into the buffer.
   private(set) var end = 0
   private(set) var isAtEnd = false
   private(set) var nulBytesDropped = 0
   /// The number of bytes received so far.
   private(set) var bytesTaken = 0
-  /// Whether earlier bytes were discarded.
+  /// Whether consumed bytes were discarded from the buffer.
   private(set) var hasForgotten = false
   private let source: any ByteSource
   private let name: String
 
   /// The longest line or JSON object in memory, in bytes.
   static let longestItem = 8 << 20
-  /// The minimum number of consumed bytes that stay in memory. The rows in them help to judge a last line
-  /// without a line break.
+  /// The minimum number of consumed bytes that stay in memory. The rows in them help to decide whether a last
+  /// line without a line break is truncated.
   static let keptBytes = 32 << 10
 
   init(_ source: any ByteSource, name: String, capacity: Int = 128 * 1024) {
@@ -138,7 +138,7 @@ final class TextBuffer {
     return kept
   }
 
-  /// The number of NUL bytes up to which they are stray, even in a short text.
+  /// The maximum number of NUL bytes that are accepted as stray even in a short text.
   private static let fewNulBytes = 4
 
   /// Distinguishes text with stray NUL bytes from other data.

@@ -9,7 +9,7 @@ enum TextEncoding: String {
   case utf16BigEndian = "UTF-16BE"
   case windows1252 = "Windows-1252"
 
-  /// The encoding of the first bytes, and the length of their byte order mark.
+  /// The encoding of an input according to its first bytes, and the length of their byte order mark.
   static func detect(_ head: [UInt8]) -> (encoding: TextEncoding, markLength: Int) {
     if head.starts(with: [0xEF, 0xBB, 0xBF]) { return (.utf8, 3) }
     if head.starts(with: [0xFF, 0xFE]) { return (.utf16LittleEndian, 2) }

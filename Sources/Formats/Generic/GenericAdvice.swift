@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Commands that would import an input whose columns cannot be determined. Each is checked on the input's
-/// head.
+/// Suggests commands that would import an input whose columns cannot be determined. Each command is tried on
+/// the input's first rows before it is suggested.
 struct GenericAdvice {
   private static let maxCommands = 4
 
@@ -11,7 +11,7 @@ struct GenericAdvice {
   let options: ExportOptions
   let finding: GenericFinding
 
-  /// The advice for a problem, as text after its sentence; empty if only a person can know.
+  /// The advice that follows the sentence of a problem; empty if no command can be suggested.
   func text(for problem: GenericProblem) -> String {
     let commands = Array(commands(for: problem).prefix(Self.maxCommands))
     if commands.isEmpty {
@@ -38,8 +38,8 @@ struct GenericAdvice {
   private func commands(for problem: GenericProblem) -> [String] {
     if problem.rows.isEmpty {
       return problem.choices.enumerated().flatMap { index, choice in
-        // Each command of several series is for a separate device, and columns that all series share are read
-        // only once.
+        // If there are several series, each command imports one of them as a separate device. Columns that
+        // all series share are read only by the first command.
         let isFurther = problem.areSeries && index > 0
         return commands(
           naming: isFurther ? choice.without(.ketone).without(.smbg) : choice, rows: [], of: problem)
@@ -52,7 +52,7 @@ struct GenericAdvice {
       }
       var options = options
       options.rows.append(row)
-      // If a command would only lead to the next question, the answer to that question is added to it.
+      // If a command would only lead to another problem, the choices of that problem are added to it.
       let request = GenericFinding.ColumnRequest(options)
       let finding = GenericFinding.find(head, request) ?? GenericFinding.findByCells(head, request)
       if let next = finding?.problem {
@@ -62,8 +62,8 @@ struct GenericAdvice {
     }
   }
 
-  /// The commands with these columns, and with the unit and the order of dates if the head does not show
-  /// them.
+  /// The commands that name these columns. They also name each possible unit and order of dates, if the head
+  /// does not show them.
   private func commands(
     naming columns: GenericColumns, rows: [RowFilter], of problem: GenericProblem
   ) -> [String] {

@@ -2,12 +2,13 @@
 
 import Logbook
 
-/// The names of columns that hold no doses of insulin, or no grams of carbohydrates, although a person named
-/// them for these.
+/// Recognises by its name a column that does not hold doses of insulin or grams of carbohydrates, although a
+/// person chose it for them.
 ///
-/// A pump writes its basal rate in each row. Read as doses, 0.8 U/h each 5 minutes are 230 U a day.
+/// For example, a pump writes its basal rate in each row. If 0.8 U/h were read as a dose every 5 minutes, the
+/// sum would be 230 U a day.
 enum AmountName {
-  /// Words for one meaning, and what a column of this meaning holds.
+  /// A meaning of a column: the words in its name that show the meaning, and its description in messages.
   private struct Meaning {
     let text: String
     let words: Set<String>
@@ -70,15 +71,16 @@ enum AmountName {
         ])
     ]
 
-  /// What a column of doses holds instead, by its name; nil if nothing shows it.
+  /// What a column chosen for doses holds according to its name; nil if the name does not exclude doses.
   static func reasonAgainstDoses(_ name: String) -> String? { reason(name, insulin) }
 
-  /// What a column of carbohydrates holds instead, by its name; nil if nothing shows it.
+  /// What a column chosen for carbohydrates holds according to its name; nil if the name does not exclude
+  /// grams.
   static func reasonAgainstGrams(_ name: String) -> String? { reason(name, carbohydrates) }
 
   private static func reason(_ name: String, _ meanings: [Meaning]) -> String? {
     var words = HeaderWords(name).words.union(name.contains("%") ? ["%"] : [])
-    // A column of mySugr: `Meal Carbohydrates (Grams, Factor 1)`.
+    // mySugr has the column `Meal Carbohydrates (Grams, Factor 1)`, which holds grams and not a factor.
     if !words.isDisjoint(with: ["gram", "gramm", "grammes", "grams"]) {
       words.subtract(["factor", "faktor"])
     }
@@ -92,8 +94,8 @@ enum AmountName {
 }
 
 extension GenericFinding {
-  /// - Throws: `Failure` of category `badInput` if a person named a column for doses or carbohydrates that holds
-  ///   others by its name.
+  /// - Throws: `Failure` of category `badInput` if a person chose a column for doses or carbohydrates, but
+  ///   its name states something else.
   func requireAmounts() throws {
     for role in GenericRole.foods + GenericRole.doses {
       let isFood = GenericRole.foods.contains(role)

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// The content of a column of a generic input. The names are those of `--map`.
+/// The roles of columns in a generic input. The names of the cases are those of `--map`.
 enum GenericRole: Int, CaseIterable {
   case time, date, clock, utc, offset, value, smbg, ketone, unit, kind, control, device, serial, note, carbs,
     carbs2, insulin, insulin2, insulin3, use, tick
@@ -26,7 +26,7 @@ struct GenericColumns: Equatable {
   /// The columns that identify the person of a row, and those in `--where`.
   var watched: [Int] = []
   /// The columns among `watched` that show which rows are not readings. Such a column may also have a role,
-  /// so it is not used up by being watched.
+  /// so `isUsed` does not count it.
   var marks: [Int] = []
   /// Columns whose words or numbers may identify persons.
   var series: [Int] = []
@@ -34,13 +34,14 @@ struct GenericColumns: Equatable {
   var zones = -1
   /// The column of dates next to a column of full times. Its dates are only compared with those times.
   var days = -1
-  /// The column with the same values in mmol/L as the column of values has in mg/dL. It is only compared.
+  /// The column with the same values in mmol/L as the column of values has in mg/dL. It is only compared with
+  /// that column.
   var twin = -1
   /// Columns that are not read, and may hold glucose in rows without a value.
   var further: [Int] = []
   /// The columns whose words may state the device or the method of measurement, such as `Source` or `Method`.
   var origins: [Int] = []
-  /// The columns that say something about the time zones of rows, and are only compared.
+  /// The columns that may state the time zones of rows. They are only compared with the zone that is used.
   var zoneSigns: [Int] = []
   /// The columns that may state which device measured a value, for a comparison with the kind that a person
   /// gave.
@@ -78,7 +79,8 @@ struct GenericColumns: Equatable {
   }
 }
 
-/// A possible header row of an input's head, with the rows after it; or the keys of its objects.
+/// A row of an input's head that may be its header, with the rows after it. For JSON objects, their keys are
+/// the header.
 struct GenericHeader {
   /// The cells, unchanged; for objects, the keys in order.
   var names: [String]
@@ -114,7 +116,7 @@ struct GenericHeader {
     !rows.isEmpty && rows.filter { $0.count == names.count + 1 }.count * 2 > rows.count
   }
 
-  /// The meaning of a column's name as one for times.
+  /// The meaning of a column's name, if it is a name for times.
   func timeName(_ column: Int) -> TimeName { TimeName(names[column]) }
 
   /// The index of the column with this name, unchanged or folded.
@@ -158,7 +160,8 @@ struct GenericHeader {
     return longest > 7 && names.indices.allSatisfy { [.text, .empty].contains(content($0)) }
   }
 
-  /// The form of most cells in a column, without cells of text; `text` if too few cells have a form.
+  /// The form of most cells in a column that have a form other than `text`. It is `text` if too few cells
+  /// have another form.
   func content(_ column: Int) -> CellContent {
     let cells = cells(column)
     var counts: [CellContent: Int] = [:]
@@ -172,7 +175,8 @@ struct GenericHeader {
       }
       counts[content, default: 0] += 1
     }
-    // Spreadsheets write midnight after a date without a time of day.
+    // Spreadsheets write midnight after a date without a time of day. So a column in which every time is
+    // midnight is a column of dates.
     if let midnights = counts[.midnight] {
       counts[cells.count > 1 && midnights == cells.count ? .date : .time, default: 0] += midnights
       counts[.midnight] = nil
@@ -180,8 +184,8 @@ struct GenericHeader {
     if cells.isEmpty { return .empty }
     if counts[.number] == cells.count, holdsDigitsOfDay(cells), words[column].isTime { return .clock }
     counts[.text] = nil
-    // A suitable name needs little evidence, so that a column of mostly damaged cells is still read cell by
-    // cell.
+    // If the column has a suitable name, few cells are enough, so that a column of mostly damaged cells is
+    // still read cell by cell.
     let fits = words[column].isTime || words[column].isGlucose || words[column].isValue
     guard
       let most = counts.max(by: {
@@ -199,14 +203,15 @@ extension GenericHeader {
     content == .number && !words[column].isTime ? 1 : -content.rawValue
   }
 
-  /// Whether the cells are times of day in four digits. Without a leading zero they may be minutes, or years.
+  /// Whether the cells are times of day in four digits. If no cell begins with a zero, they may be minutes or
+  /// years instead.
   private func holdsDigitsOfDay(_ cells: [String]) -> Bool {
     cells.contains { $0.hasPrefix("0") }
       && cells.allSatisfy { $0.withField { $0.trimmed.digitsOfDay != nil } }
   }
 }
 
-/// The form in which one cell can be read, with times before values.
+/// The form in which one cell can be read. A cell that can be a time is not a value.
 enum CellContent: Int {
   case empty, time, midnight, date, clock, epoch, serial, number, valueWord, text
 

@@ -2,11 +2,11 @@
 
 import Logbook
 
-/// Words in one column that may show whether a sensor or a meter measured the values of an input. The column
-/// is not the one that states kinds.
+/// The words of one column that may show whether a sensor or a meter measured the values of an input. The
+/// column is not the one that states kinds.
 ///
 /// Only a person knows whether `CGM low` states what measured a value, or why it was measured. So such words
-/// lead to a refusal with a question, and never decide the kind.
+/// never decide the kind: the input is refused, and the message asks for the kind.
 struct GenericDeviceWords {
   /// The column's name.
   let name: String
@@ -17,9 +17,9 @@ struct GenericDeviceWords {
 
   /// - Parameters:
   ///   - values: the different cells of the column.
-  ///   - hasEmptyCells: whether some rows have none.
+  ///   - hasEmptyCells: whether the cell of some rows is empty.
   ///
-  /// Nil if the words state no device, or all state the same one.
+  /// Nil if the words state no device, or all of them state the same device.
   init?(_ name: String, _ values: Set<[UInt8]>, hasEmptyCells: Bool, areMarks: Bool) {
     let words = values.map { String(decoding: $0, as: UTF8.self) }.sorted()
     if areMarks {
@@ -33,7 +33,7 @@ struct GenericDeviceWords {
     (self.name, self.words, self.areMarks) = (name, words, areMarks)
   }
 
-  /// Whether the words lead to a refusal with a question, if all values would get this kind.
+  /// Whether the input must be refused with a question, if all of its values would get this kind.
   func ask(besides kind: ReadingKind) -> Bool {
     guard areMarks else { return true }
     let words = HeaderWords(name)
@@ -50,7 +50,7 @@ struct GenericDeviceWords {
     return Self.deviceKind(of: word, in: name) == .sensor ? .cbg : .smbg
   }
 
-  /// What yes or no says in a column with this name.
+  /// The kind of device that yes or no states in a column with this name.
   static func deviceKind(of word: String, in name: String) -> SourceKinds.DeviceKind {
     (HeaderWords(name).mark == .sensor) == isYes(word) ? .sensor : .meter
   }
@@ -74,8 +74,8 @@ struct GenericDeviceWords {
 }
 
 extension HeaderWords {
-  /// What a column with this name marks by yes and no: rows of a meter, or of a sensor; nil for any other
-  /// name.
+  /// The kind of device whose rows a column with this name marks by yes: a meter or a sensor; nil for any
+  /// other name.
   var mark: SourceKinds.DeviceKind? {
     let words = name.split { !$0.isLetter }.map(String.init)
     let rest = words.filter { !Self.markLinks.contains($0) }
@@ -146,7 +146,7 @@ extension GenericFormat {
   }
 
   /// Whether a row with a number under a name for glucose states an unknown kind. Words for other
-  /// measurements and for limits are known, and refuse nothing.
+  /// measurements and for limits are known kinds.
   func isOfUnknownKind(_ row: Row) -> Bool {
     guard refusesUnknownKinds, let number = row[columns[.value]].trimmed.number(units.mark), number != 0
     else {

@@ -24,7 +24,7 @@ struct GenericDiary {
   /// The rows with doses and with food; nil if a person requires all rows.
   private var rows: (doses: GenericAmountRows, foods: GenericAmountRows)?
 
-  /// Nil for an input without such columns.
+  /// Nil for an input without columns of doses, carbohydrates or notes.
   ///
   /// - Parameters:
   ///   - device: the name that a person gave for the input.
@@ -54,7 +54,8 @@ struct GenericDiary {
     }
   }
 
-  /// Units of food that are 10, 12 or 15 g, by country and clinic.
+  /// Words for exchange units. Such a unit is 10, 12 or 15 g of carbohydrates, depending on country and
+  /// clinic.
   private static let exchangeWords: Set<String> = [
     "be", "broteinheit", "broteinheiten", "brotwert", "brotwerte", "choices", "değişimi", "değişim", "exch",
     "exchange", "exchanges", "ke", "khe", "kohlenhydrateinheiten", "pane", "porção", "porções", "porciones",
@@ -129,8 +130,8 @@ extension GenericFinding {
     columns[role] >= 0 ? header.names[columns[role]] : nil
   }
 
-  /// The column that names the insulin of each dose: every filled cell of it next to a dose names a known insulin, or a
-  /// use such as `bolus`. Nil without one, or with several.
+  /// The column that names the insulin of each dose. Next to each dose, its cell is empty or names a known
+  /// insulin, or a use such as `bolus`. Nil if there is no such column, or more than one.
   var placeOfInsulinNames: Int? {
     let doses = columns[.insulin]
     guard doses >= 0 else { return nil }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Signs that values are doses of insulin or an algorithm's numbers, which no hint may offer as glucose.
+/// Recognises values that are doses of insulin or numbers of an algorithm, so that no hint suggests to import
+/// them as glucose.
 extension GenericFinding {
-  /// Why a message suggests no command that would read a column as glucose, as its last sentence. Nil if the
-  /// values of the column may be glucose.
+  /// The last sentence of a message that suggests no command: it states why a column must not be read as
+  /// glucose. Nil if the values of the column may be glucose.
   ///
   /// - Parameter value: the index of the column; negative without one.
   func reasonAgainstHint(forValuesIn value: Int) -> String? {
@@ -11,16 +12,17 @@ extension GenericFinding {
     return ". No command is suggested, since \(sign); export the readings of the sensor or meter instead"
   }
 
-  /// What shows that the input has the decisions of an algorithm. Its glucose is a copy or a prediction,
-  /// whatever the column's name.
+  /// The sign that an algorithm for insulin wrote the input, as text for a message. Then its glucose is a
+  /// copy or a prediction, whatever the column's name.
   private var signOfAlgorithm: String? {
     header.names.indices.first { header.words[$0].isOfAlgorithm }.map {
       "the values may be those that an algorithm used or predicted, as \(quoted([$0])) shows"
     }
   }
 
-  /// What shows that a row's value is a dose; nil for a column that is named for glucose. If the row has an
-  /// amount of insulin in another column, its type and unit belong to that amount.
+  /// The sign that the values of a column are doses, as text for a message; nil for a column that is named
+  /// for glucose. A row with an amount of insulin in another column is not a sign: its words belong to that
+  /// amount.
   private func signOfDoses(in value: Int) -> String? {
     guard !header.words[value].mentionsGlucose else { return nil }
     if header.words[value].mentionsInsulin { return "\(quoted([value])) has a word for insulin" }
@@ -38,8 +40,8 @@ extension GenericFinding {
     return nil
   }
 
-  /// Whether a word for insulin in a column is about the values. A column that also has a word or a unit for
-  /// glucose only distinguishes rows.
+  /// Whether a word for insulin in this column describes the values. It does not if the column also has words
+  /// or units for glucose: then the words only distinguish rows.
   private func mayShowDoses(_ place: Int) -> Bool {
     !header.cells(place).contains { cell in
       let words = HeaderWords(cell)

@@ -2,9 +2,10 @@
 
 import Logbook
 
-/// The columns of times.
+/// Finds the columns of times.
 extension GenericFinding {
-  /// Finds the column of times, or those of dates and times of day. Otherwise returns the problem.
+  /// Finds the column of times, or the columns of dates and of times of day. Returns a problem if it cannot
+  /// determine them.
   mutating func findTime() -> GenericProblem? {
     let all = header.names.indices
     let named = all.filter { header.words[$0].isTime }
@@ -66,9 +67,9 @@ extension GenericFinding {
     return own.isEmpty ? places : own
   }
 
-  /// The columns of times that belong to the values by their names: of `GlucoseDisplayTime` and
-  /// `MeterDisplayTime`, the first belongs to `GlucoseValue`. Internal times are left out if there are shown
-  /// ones. If the names show nothing, all columns are returned.
+  /// The columns of times that belong to the values by their names. For example, `GlucoseDisplayTime` belongs
+  /// to `GlucoseValue`, and `MeterDisplayTime` does not. If some are displayed times, internal times are left
+  /// out. If the names show nothing, all columns are returned.
   private func shownTimesOfGlucose(_ places: [Int]) -> [Int] {
     let subjects = header.names.indices.filter { header.words[$0].isGlucose && holdsValues($0) }.map(
       firstWord)
@@ -98,8 +99,8 @@ extension GenericFinding {
       && numbers.allSatisfy(GenericTimeReader.secondsSince2001.contains)
   }
 
-  /// The problem of times at which a database made or changed its rows. An app that reads a sensor stores
-  /// hours of values at once.
+  /// The problem of times at which a database made or changed its rows. An app stores hours of a sensor's
+  /// values at once, so these times may be hours after the measurement.
   private func stampProblem(_ places: [Int]) -> GenericProblem {
     let subject = places.count == 1 ? "the only times are" : "all times are"
     return GenericProblem(

@@ -2,9 +2,9 @@
 
 import Logbook
 
-/// The columns of values.
+/// Finds the columns of values.
 extension GenericFinding {
-  /// Finds the column of values. Otherwise returns the problem.
+  /// Finds the column of values. Returns a problem if it cannot determine the column.
   mutating func findValue(given kind: ReadingKind?) -> GenericProblem? {
     let free = header.names.indices.filter { !columns.isUsed($0) && holdsValues($0) }
     if let ketone = free.first(where: { header.words[$0].isKetone }) { columns[.ketone] = ketone }
@@ -43,8 +43,8 @@ extension GenericFinding {
     return (sensor, sticks)
   }
 
-  /// The member with the unit next to the member with the values: `glucose.unit` next to `glucose.value`; nil
-  /// without one.
+  /// The member that states the unit of the member with the values, as `glucose.unit` does for
+  /// `glucose.value`. Nil if there is no such member.
   func placeOfNestedUnit(of value: Int) -> Int? {
     guard value >= 0, let dot = header.names[value].lastIndex(of: ".") else { return nil }
     let parent = header.names[value][...dot]
@@ -126,7 +126,8 @@ extension GenericFinding {
   /// The problem of a table whose other columns show that its glucose is not a person's reading: columns of a
   /// cell culture, of blood gases, predictions, pictures or the weather.
   private func otherSubjectProblem(given kind: ReadingKind?) -> GenericProblem? {
-    // The decisions of a loop repeat the value of the sensor, next to predictions and their reason.
+    // An algorithm for insulin (a loop) writes a copy of the sensor's value, next to predictions and the
+    // reason for its decision.
     let areDecisions =
       header.words.contains { $0.name == "reason" }
       && header.words.contains { $0.glucose.unknown.contains("eventual") }
@@ -164,7 +165,8 @@ extension GenericFinding {
       choices: [GenericColumns(value: place)], kinds: [.smbg, .cbg])
   }
 
-  /// The kind of reading from a column's name and the other columns: CBG next to CGM is capillary.
+  /// The kind of reading that a column's name states. If another column is one of a sensor, a column named
+  /// CBG is capillary.
   func kindOfColumn(_ place: Int) -> ReadingKind? {
     let words = header.words[place]
     guard words.glucose.isCBG else { return words.kind }
@@ -188,7 +190,7 @@ extension GenericFinding {
       isDoubtful: !header.words[places[0]].isGlucose, areSeries: true)
   }
 
-  /// Whether a column may be glucose if a person states it.
+  /// Whether a column may hold glucose, so that a message can offer it for a person to confirm.
   private func mayBeGlucose(_ place: Int) -> Bool {
     let words = header.words[place]
     return !words.name.isEmpty && !words.isTime && !words.namesOther && !words.namesNoValue && !words.isPerson
@@ -215,7 +217,7 @@ extension GenericFinding {
     if kinds.contains(where: { KindWord($0) != nil && HeaderWords($0).mentionsGlucose }) {
       needsKindWord = true
     } else if let names = placeOfOtherNames {
-      // Laboratories use the units of glucose for many other measurements.
+      // A unit of glucose proves nothing here: laboratories use the same units for many other measurements.
       let named = Set(header.cells(names).filter { HeaderWords($0).mentionsGlucose })
       return GenericProblem(
         "the column \(quoted([names])) names things other than glucose",

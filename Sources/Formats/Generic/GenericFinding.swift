@@ -17,7 +17,7 @@ struct GenericFinding {
   /// Whether the column of kinds has a name for the device that measured, such as `Source`. An unknown word
   /// in it may then be a device.
   var kindMayBeSource = false
-  /// The uses of the columns of `columns.watched`, in their order.
+  /// The purpose for which each column of `columns.watched` is watched, in the order of those columns.
   var watches: [WatchedColumn] = []
   /// Whether a person stated that the times are in UTC.
   var timesAreMappedAsUTC = false
@@ -66,8 +66,9 @@ struct GenericFinding {
       && header.words.contains { $0.isGlucose || $0.role == .unit }
   }
 
-  /// The finding for the first row that is a header without a problem, otherwise for the widest one. The
-  /// search ends at a candidate that has rows with times, since these would be lost as a preamble.
+  /// The finding for the first row that is a header without a problem. If there is none, the finding for the
+  /// header with the most columns. The search ends at a header with times in the rows below it: a later
+  /// header would turn these rows into a preamble.
   private static func find(in rows: [[String]], _ request: ColumnRequest) -> GenericFinding? {
     let places = rows.indices.filter {
       (rows[$0].count > 1 || !request.map.isEmpty) && mayBeHeader(rows[$0], map: request.map)
@@ -90,7 +91,7 @@ struct GenericFinding {
   /// Whether the cells of a row can be the names of columns.
   private static func mayBeNames(_ names: [String]) -> Bool {
     let filled = names.filter { !$0.isEmpty }
-    // A row with a date is a title, which may also name a person.
+    // A row with a date is a title and not a header. It may also name a person.
     return filled.filter(startsWithDigit).count * 2 < filled.count && !filled.contains(where: startsWithDate)
   }
 
@@ -117,8 +118,8 @@ struct GenericFinding {
     return GenericHeader(names: names, rows: head.objects.map { object in names.map { object[$0] ?? "" } })
   }
 
-  /// The finding from the cells, for a table or objects whose names do not indicate times and glucose. It is
-  /// only for advice, never for reading.
+  /// Finds columns by their cells, for a table or objects whose names do not indicate times and glucose. The
+  /// result is only used for advice, never for reading.
   static func findByCells(_ head: InputHead, _ request: ColumnRequest = ColumnRequest()) -> GenericFinding? {
     if head.isJSON { return inferred(header(ofObjects: head).picked(by: request.rows), request) }
     for delimiter in InputHead.delimiters {
@@ -136,7 +137,7 @@ struct GenericFinding {
     return nil
   }
 
-  /// The problem of columns that are found only by their cells, since no name is one for times.
+  /// The problem of a column of times that was found only by its cells, since its name is not one for times.
   var unnamedTimesProblem: GenericProblem? {
     guard problem == nil, columns[.time] >= 0, columns[.value] >= 0 else { return nil }
     return GenericProblem(
@@ -230,7 +231,7 @@ extension GenericFinding {
       // A column of sources whose words also state the kind may have a word such as `forecast`, too.
       guard !columns.hasRole(place) || kindMayBeSource && place == columns[.kind] else { continue }
       let words = header.words[place]
-      // An object is read through its members.
+      // A nested object is read through its members, so the whole object is not watched.
       if header.names.contains(where: { $0.hasPrefix(header.names[place] + ".") }) { continue }
       if words.isPerson {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .person))
@@ -258,7 +259,8 @@ extension GenericFinding {
     return true
   }
 
-  /// Whether a column next to values that only a person knows to be glucose may name what each row measures.
+  /// Whether a column may name what each row measures. It matters only if a person chose the column of
+  /// values, and the name of that column does not mention glucose.
   private func mayNameThings(_ place: Int) -> Bool {
     let words = header.words[place]
     guard valueIsMapped, columns[.value] >= 0, !header.words[columns[.value]].mentionsGlucose,
@@ -268,7 +270,8 @@ extension GenericFinding {
     return cells.allSatisfy { CellContent($0) == .text } && !cells.allSatisfy(MealMark.isMark)
   }
 
-  /// Whether a column may have names of persons, whatever its name: words that each occur in many rows.
+  /// Whether a column may have names of persons, whatever the column is called: its cells are words that each
+  /// occur in many rows.
   private func mayNameSeries(_ place: Int) -> Bool {
     let words = header.words[place]
     guard !columns.isUsed(place), !words.name.isEmpty, !words.isTime, !words.isRowType, !words.isOfSensor,
@@ -279,15 +282,16 @@ extension GenericFinding {
       && cells.allSatisfy { CellContent($0) == .text }
   }
 
-  /// Whether a column may have a word for rows that are not readings, such as `forecast`. Often only the last
-  /// rows have one. A remark such as `average day` says nothing about its reading.
+  /// Whether a column may have words for rows that are not readings, such as `forecast`. Often only the last
+  /// rows have such a word, so the first rows need not show it. A column of remarks does not count: `average
+  /// day` says nothing about its reading.
   private func mayMarkRows(_ place: Int) -> Bool {
     let words = header.words[place]
     return !words.name.isEmpty && !words.isTime && !words.isRemark && !describesNeighbour(place)
       && header.cells(place).allSatisfy { CellContent($0) == .text }
   }
 
-  /// Whether a column may have numbers of persons: whole numbers that each occur in many rows.
+  /// Whether a column may have numbers of persons: its cells are whole numbers that each occur in many rows.
   private func mayNumberSeries(_ place: Int) -> Bool {
     let words = header.words[place]
     guard !columns.isUsed(place), !words.name.isEmpty, !words.isTime, words.role == nil else { return false }
@@ -341,7 +345,8 @@ extension GenericFinding {
     return finding
   }
 
-  /// The choices whose times belong to their values by the names: `followup_measured_at` to `followup_value`.
+  /// The choices whose times belong to their values by name, as `followup_measured_at` belongs to
+  /// `followup_value`.
   private func matched(_ choices: [GenericColumns]) -> [GenericColumns] {
     func similarity(_ choice: GenericColumns) -> Int {
       guard choice[.time] >= 0, choice[.value] >= 0 else { return 0 }
@@ -356,7 +361,7 @@ extension GenericFinding {
 
   func holdsValues(_ column: Int) -> Bool {
     switch header.content(column) {
-    // Epochs and serial dates are numbers out of range, which are reported row by row.
+    // Numbers that can be counts since 1970 or day numbers of a spreadsheet are times, not values.
     case .number, .valueWord, .empty: true
     default: false
     }
@@ -495,7 +500,8 @@ extension GenericFinding {
     return nil
   }
 
-  /// The problem of words for meals as kinds of rows whose values have no name for glucose.
+  /// The problem of a column of kinds with words for meals, next to values that are not named for glucose.
+  /// Its rows may be meals instead of readings.
   private func mealKindProblem(_ place: Int) -> GenericProblem? {
     guard columns[.value] >= 0, !readsMealMarks, !header.cells(place).contains(where: { KindWord($0) != nil })
     else { return nil }
@@ -504,8 +510,8 @@ extension GenericFinding {
       isDoubtful: true)
   }
 
-  /// The problem of a column of words next to values that only their unit, or nothing, shows to be glucose:
-  /// `Test` has `Cholesterol`.
+  /// The problem of a column that may name what each row measures, such as a column `Test` with
+  /// `Cholesterol`. It matters if the name of the values does not mention glucose.
   private func rowNameProblem(_ rows: [RowFilter]) -> GenericProblem? {
     let value = columns[.value]
     guard value >= 0, columns[.kind] < 0, !header.titleNamesGlucose, !header.words[value].mentionsGlucose,
@@ -567,7 +573,7 @@ extension GenericFinding {
     header.names.indices.filter { place in
       if columns.origins.contains(place) || place == columns.twin { return false }
       let name = header.words[place].name
-      // An object is read through its members.
+      // A nested object is read through its members, so the whole object does not count as unused.
       let isParent = delimiter == nil && header.names.contains { $0.hasPrefix(header.names[place] + ".") }
       return !columns.isUsed(place) && !name.isEmpty && name != "index" && name != "#"
         && !name.hasPrefix("unnamed:") && !isParent

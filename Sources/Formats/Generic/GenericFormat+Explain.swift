@@ -3,7 +3,7 @@
 import Logbook
 
 extension GenericFormat {
-  /// The columns that a person named.
+  /// Recognises an input by the columns that a person named in `--map`.
   ///
   /// - Throws: `Failure` of category `usage` for an unknown role, `badInput` for a missing column.
   static func recogniseNamed(
@@ -45,7 +45,8 @@ extension GenericFormat {
     return recognition(finding)
   }
 
-  /// A command with columns of the input, as text after an error; empty if none are known.
+  /// An example of a command with columns of the input, to follow an error message; empty if no such columns
+  /// are known.
   private static func example(_ head: InputHead, _ options: ExportOptions) -> String {
     var options = options
     options.columns = [:]
@@ -73,12 +74,12 @@ extension GenericFormat {
   private static let noHeader =
     "the table has no header line; add one that names each column, such as: time,glucose (mg/dL)"
 
-  /// Keys in the answers with which servers refuse a request.
+  /// Keys in the JSON with which a server refuses a request.
   private static let errorKeys: Set<String> = [
     "message", "error", "errors", "status", "statuscode", "code", "detail",
   ]
 
-  /// The description of an input of no known format, and advice; nil if there is nothing to report.
+  /// The description of an input that has no known format, with advice; nil if there is nothing to report.
   static func explain(_ head: InputHead, options: ExportOptions) -> String? {
     if isErrorAnswer(head) { return "this is an error message of a server, not an export; download it again" }
     if head.isJSON, head.objects.isEmpty { return "this JSON contains no object that can be read" }

@@ -6,7 +6,8 @@ import Logbook
 struct GenericNames {
   /// The folded names, in their order.
   let folded: [String]
-  /// The first byte of the name of the times; nil if it cannot be used.
+  /// The first byte of the name of the times; nil if that name is unknown or does not begin with an ASCII
+  /// character.
   private let timeInitial: UInt8?
 
   init(_ finding: GenericFinding) {
@@ -128,8 +129,8 @@ extension GenericFormat {
     if readHeader(row) {
       sections.noteHeader()
       mergedDates?.forget()
-      // The survey finds several persons only in the rows that it reads: none of a live pipe, and the first
-      // ones of a long table.
+      // The survey finds several persons only in the rows that it reads. It reads no rows of a live pipe, and
+      // only the first rows of a long table.
       if sections.areOfSeveralPersons { place = .belowOtherHeader }
       return .header
     }
@@ -140,8 +141,8 @@ extension GenericFormat {
 
   func looksLikeHeader(_ row: Row) -> Bool {
     guard row.count > 1, row.count <= 128 else { return false }
-    // This is the exit for nearly every row that is not a header. Splitting all of its cells into words costs
-    // a hundred times as much.
+    // Nearly every row that is not a header ends here. Splitting all of its cells into words would cost a
+    // hundred times as much.
     guard row.fields.contains(where: HeaderWords.mayNameTime) else { return false }
     let words = row.fields.map { HeaderWords($0.text) }
     return words.contains(where: \.isTime)

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// Surveys the input: facts that the first rows determine, and facts that need all rows.
+/// Determines facts about the whole input: some from its first rows, others from all rows.
 extension GenericFormat {
   /// Decides the order of day and month from the dates in the head, by a number over 12 or a dot. The survey
   /// later finds contradictions.
@@ -41,7 +41,8 @@ extension GenericFormat {
   /// need not be read twice.
   mutating func decideKindFromHead() {
     guard kind.isUndecided else { return }
-    // The cells of the head are decoded and those of the rows are not, so their values must not be compared.
+    // The cells of the head are decoded and those of later rows are not, so they must not be compared with
+    // each other. Therefore a copy of `rows` examines the head.
     var rows = rows
     for cells in finding.header.rows {
       cells.withRow { row in
@@ -154,7 +155,8 @@ extension GenericFormat {
 
   mutating func expectFurtherRows() { isSurveyed = false }
 
-  /// The reason to reject a row that no survey compared with those above it; nil for any other row.
+  /// The reason to reject a row that contradicts the rows above it, if no survey compared them; nil for any
+  /// other row.
   @inline(__always) mutating func laterFault(of row: Row) -> String? {
     if rows.isEmpty && columns.zones < 0 || options.force { return nil }
     return rows.laterFault(row, columns.watched) ?? laterZoneFault(of: row)
@@ -331,8 +333,8 @@ extension GenericFormat {
       .badInput, "\(name) \(fault). If they are readings of glucose, import them with:" + forced(hint))
   }
 
-  /// Whether one value a day may be a finger stick, which many diaries have at one hour. A sum or an average
-  /// has no word for a stick or a meal, and no separate column for the time of day.
+  /// Whether one value a day at the same hour may be a finger stick, as in many diaries. A table of sums or
+  /// averages has no word for a stick or a meal, and no separate column for the time of day.
   private var mayBeDiaryOfOneHour: Bool {
     let (words, value, kinds) = (finding.header.words, finding.columns[.value], finding.columns[.kind])
     if kind.isHistory || forms.statesOffsets || words.contains(where: { $0.isAggregate || $0.isOfSensor }) {

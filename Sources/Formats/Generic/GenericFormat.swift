@@ -5,8 +5,8 @@ import Logbook
 /// Any table with a header, and any JSON objects. Each row has one time and one glucose value, or a person
 /// has named the columns.
 ///
-/// A time that states its offset is shown as printed. A count since 1970 shows no time of day. So it is the
-/// position of the reading, which no zone changes.
+/// A time that states its offset is kept as printed. A count since 1970 shows no time of day. Therefore the
+/// count is stored as the position of the reading, which does not depend on a zone.
 struct GenericFormat: ExportFormat {
   static let id = "generic"
   static let title = "table or JSON with a time and a glucose column"
@@ -16,7 +16,7 @@ struct GenericFormat: ExportFormat {
 
   let options: ExportOptions
   let finding: GenericFinding
-  /// The names of the header that the head found.
+  /// The names of the header that was found in the head.
   let names: GenericNames
   var columns: GenericColumns
   var place: HeaderPosition
@@ -40,7 +40,7 @@ struct GenericFormat: ExportFormat {
   var days = GenericDays()
   /// The times of finger sticks in rows that also have a sensor's value.
   var sticks = Cadence()
-  /// The dates of rows without one; nil unless only the first row of each day has its date.
+  /// Completes rows without a date; nil unless only the first row of each day states its date.
   var mergedDates: GenericMergedDates?
   var sections = GenericSections()
   var further: GenericFurtherValues
@@ -50,9 +50,10 @@ struct GenericFormat: ExportFormat {
   /// Whether unknown words in the column of kinds refuse the input with a question to the person. They do if
   /// the name of the values states glucose.
   let refusesUnknownKinds: Bool
-  /// Whether all rows were surveyed before the first one is read.
+  /// Whether all rows were surveyed before the first row is read.
   var isSurveyed = false
-  /// Whether the first row's time states an offset, if no survey compared all of them.
+  /// Whether the first row's time states an offset. Later rows are compared with it, if no survey compared
+  /// all of them.
   private var statesOffset: Bool?
   /// Nil if a person named no columns of insulin, carbohydrates or notes.
   private var diary: GenericDiary?
@@ -207,7 +208,7 @@ struct GenericFormat: ExportFormat {
     readValue(row, at: outcome, into: &out)
     heldKey = nil
     if hasOthers || columns[.ketone] >= 0, mayBeSplit(row) {
-      // `readValue` rejects a row with a value.
+      // If the row has a value, `readValue` has rejected it already.
       if row[columns[.value]].trimmed.isEmpty { out.reject(row, Self.splitRow) }
       return .data
     }
@@ -366,7 +367,8 @@ struct GenericFormat: ExportFormat {
     }
   }
 
-  /// Records what a row says about zones, UTC and kinds. Most inputs say nothing after their first row.
+  /// Records what a row says about zones, UTC and kinds. Most inputs have nothing more to record after their
+  /// first row.
   @inline(never) private mutating func noteSigns(_ row: Row, _ time: ShownTime, of reading: Reading) {
     utcTimes.note(time, isInstant: reading.positionKind == .tick)
     if time.utcOffset == nil {
@@ -376,7 +378,8 @@ struct GenericFormat: ExportFormat {
     seeksSigns = zoneSigns != nil || kindSigns != nil || !utcTimes.hasOthers
   }
 
-  /// The shown time, and the position if it is not the time: the record's own number, or the instant.
+  /// The shown time, and the position if it differs from the time: the record number in the row, or the
+  /// instant.
   @inline(__always) private func position(
     _ row: Row, _ outcome: GenericTimeReader.Outcome
   ) -> (ShownTime, tick: Int64?)? {

@@ -2,19 +2,19 @@
 
 import Logbook
 
-/// Detects a further column of glucose: rows whose column of values is empty have a value in the further
-/// column.
+/// Detects a further column of glucose: a column that has values in the rows whose column of values is empty.
 ///
-/// A diary can have one column for fasting values and one for the others, under any names. Most other
-/// numbers, such as the charge of a battery, are next to a value. Those of carbohydrates or steps have names
-/// of their own.
+/// For example, a diary can have one column for fasting values and another for all other values, under any
+/// names. Most other numbers, such as the charge of a battery, are in the same rows as the values. Columns of
+/// carbohydrates or steps are known by their names.
 struct GenericFurtherValues {
   private static let milligrams = 20.0...600
   private static let millimoles = 1.0...33
-  /// The minimum number of values whose decimals are compared with those of the column of values.
+  /// If a column has at least this number of values, it must have decimals exactly when the column of values
+  /// has them.
   private static let minForms = 3
-  /// A column is no longer examined after this number of rows with a number in both columns, if these are the
-  /// majority.
+  /// A column is not examined any more after this number of rows with a number in both columns, if these are
+  /// the majority.
   private static let maxTogether = 64
 
   private struct Candidate {
@@ -96,7 +96,8 @@ struct GenericFurtherValues {
     case other
   }
 
-  /// The candidates that may hold glucose, as indexes, with the numbers of their rows without another value.
+  /// The indexes of the candidates that may hold glucose, each with the number of rows that have a value only
+  /// in that column.
   func found(in unit: GlucoseUnit?) -> [(index: Int, rows: Int)] {
     candidates.indices.filter {
       candidates[$0].mayHoldGlucose(in: unit, valuesHaveDecimals: valuesHaveDecimals)
@@ -117,8 +118,8 @@ extension GenericFinding {
 }
 
 extension HeaderWords {
-  /// Whether a column with this name holds glucose if its numbers look like it, in rows without another
-  /// value.
+  /// Whether a column with this name may hold glucose in rows without another value. Its numbers must be
+  /// examined to decide.
   fileprivate var mayHoldFurtherValues: Bool {
     if name.isEmpty || namesOther || isKetone || isPerson || isBareID || ["index", "#"].contains(name) {
       return false
@@ -137,7 +138,7 @@ extension HeaderWords {
 // MARK: - The rows of an input
 
 extension GenericFormat {
-  /// Compares a row that is read with the columns that may hold further values.
+  /// Records the numbers of a row in the columns that may hold further values.
   mutating func noteFurther(_ row: Row) {
     guard units.otherUnit(row[columns[.unit]]) == nil, let word = kind.word(in: row[columns[.kind]]),
       word.kind != .ketone
@@ -158,7 +159,8 @@ extension GenericFormat {
     return false
   }
 
-  /// The reason to reject a row of an input that was not surveyed; nil for any other row.
+  /// The reason to reject a row that has its value only in a further column, if no survey was made; nil for
+  /// any other row.
   mutating func furtherValueFault(_ row: Row) -> String? {
     noteFurther(row)
     guard value(of: row) == nil else { return nil }

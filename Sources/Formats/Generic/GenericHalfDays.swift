@@ -4,9 +4,9 @@ import Logbook
 
 /// Detects times of a clock of twelve hours without AM and PM.
 ///
-/// Such times are from 1:00 to 12:59. In rows in order of time they run backwards within a day, since dinner
-/// at 7:00 is below lunch at 12:30. In rows of any order, a word for the evening next to a time such as 7:00
-/// shows that PM is missing.
+/// Such times are from 1:00 to 12:59. If the rows are in order of time, these times run backwards within a
+/// day: dinner at 7:00 follows lunch at 12:30. In rows of any order, a word for the evening next to a time
+/// such as 7:00 shows that PM is missing.
 struct GenericHalfDays {
   private static let secondsPerHour: Int64 = 3600
   private static let secondsPerDay: Int64 = 86_400
@@ -84,8 +84,8 @@ struct GenericHalfDays {
 
   private var mayBe: Bool { !isWhole && dayCount >= Self.minDays }
 
-  /// Why the times are of a clock of twelve hours, as text after the name of the column of values. Nil if
-  /// nothing shows it.
+  /// The reason why the times are those of a clock of twelve hours, as text after the name of the column of
+  /// values. Nil if nothing shows it.
   var fault: String? {
     guard mayBe else { return nil }
     let start = "has times from 1:00 to 12:59 only, "

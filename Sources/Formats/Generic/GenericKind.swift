@@ -5,8 +5,8 @@ import Logbook
 /// Determines the kind of the readings of a generic input whose rows name none.
 ///
 /// The priority is: the kind that a person gave, the words of the header, the intervals of the times, else
-/// finger sticks. A row's own word has priority over all of them. If a column names sources, each has its own
-/// kind.
+/// finger sticks. A row's own word has priority over all of them. If a column names sources, the kind is
+/// determined for each source.
 struct GenericKind {
   /// The kinds that rows name, and the kind of rows that name none.
   var column: KindColumn
@@ -22,7 +22,7 @@ struct GenericKind {
   private var sources: SourceKinds?
   /// Whether only the header names a sensor. A source is then a meter only if its own name says so.
   private var isReadFromHeader = false
-  /// The times of rows whose word is `auto`; nil if other words show what that means.
+  /// The times of rows whose word is `auto`; nil if the meaning of `auto` is known.
   private var automatic: Cadence?
   /// The kinds of the sources in the last rows, as a cache; a nil word means the common kind.
   private var words: [(key: SourceKinds.Key, word: KindWord?)] = []
@@ -103,10 +103,10 @@ struct GenericKind {
     decideCommon()
   }
 
-  /// Determines the kind, or that of each source.
+  /// Determines the common kind and the kind of each source.
   mutating func decide() {
     guard takesTimes else { return }
-    // A meter that sends its values writes `auto` as well.
+    // A meter that sends its values writes `auto` as well, so the times decide.
     if let automatic, automatic.isOfPerson { column.automatic = KindWord(.smbg) }
     automatic = nil
     sources?.decide()
@@ -114,7 +114,7 @@ struct GenericKind {
     sources?.joinSensors()
   }
 
-  /// Whether only the column next to the values shows a sensor, and the times are those of a person.
+  /// Whether a column next to the values shows a sensor, but all times are those of a person.
   var contradictsHeader: Bool {
     guard isReadFromHeader, let sources else { return false }
     let meters = sources.labels(of: .meter)
@@ -140,7 +140,7 @@ struct GenericKind {
     return sources.labels(of: .unknown).filter { !$0.name.isEmpty }
   }
 
-  /// Whether some of the readings next to those of a sensor are finger sticks.
+  /// Whether the input has readings of a sensor, and next to them finger sticks.
   var hasMeters: Bool { isHistory && sources?.labels(of: .meter).isEmpty == false }
 
   /// Whether the sources of rows may have different kinds.
@@ -154,12 +154,13 @@ struct GenericKind {
   }
 
   /// The kind of device of the sources with this name. Serial numbers are ignored, since each new sensor has
-  /// another one.
+  /// another number.
   private func named(_ texts: [String]) -> SourceKinds.DeviceKind? {
     texts.first.flatMap { sources?.deviceKind(named: $0) }
   }
 
-  /// Whether a source that first occurs after the kinds were decided is unknown, in a table with a sensor.
+  /// Whether the kind of a source is unknown because it first occurs after the kinds were decided. Only for a
+  /// table with a sensor.
   func isUnseen(_ key: SourceKinds.Key, _ texts: [String]) -> Bool {
     guard let sources, isHistory, !isReadFromHeader, !sources.isFull, !texts.isEmpty,
       sources.deviceKind(of: key) == nil
@@ -182,7 +183,7 @@ struct GenericKind {
     switch deviceKind {
     case .sensor: return KindWord(.cbg)
     case .meter:
-      // A word for a typed value also gives the reading its mark.
+      // A word for a typed value also marks the reading as manual.
       let word = stated == nil ? nil : texts.lazy.compactMap { KindWord($0) }.first { $0.kind == .smbg }
       return word ?? KindWord(.smbg)
     case .unknown, nil: return texts.contains(where: SourceName.isMeter) ? KindWord(.smbg) : nil
@@ -216,7 +217,7 @@ struct GenericKind {
   }
 }
 
-/// The kinds of the rows of an input. Most inputs repeat the same kind.
+/// The kinds of the rows of an input. The last word is cached, since most inputs repeat the same word.
 struct KindColumn {
   private static let maxNames = 32
 

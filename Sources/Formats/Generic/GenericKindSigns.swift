@@ -4,8 +4,8 @@ import Logbook
 
 /// Counts the readings whose rows name a meter although a person gave the kind of a sensor, or the reverse.
 ///
-/// The person's statement is kept: a name in a row may be that of the program. But it may have been meant for the other
-/// rows only.
+/// The kind that the person gave is kept, since a name in a row may be that of a program. A warning is shown,
+/// since the person may have meant only the other rows.
 struct GenericKindSigns {
   private struct Sign: Hashable {
     let column: String
@@ -13,7 +13,7 @@ struct GenericKindSigns {
     let deviceKind: SourceKinds.DeviceKind
   }
 
-  /// What the cells of a column say.
+  /// A column, with the kinds of device that its cells state.
   private struct Column {
     let name: String
     let areMarks: Bool
@@ -53,7 +53,7 @@ struct GenericKindSigns {
   private mutating func deviceKind(of cell: Field, in index: Int) -> SourceKinds.DeviceKind? {
     let bytes = Array(cell.bytes)
     if let known = columns[index].deviceKinds[bytes] { return known == .unknown ? nil : known }
-    // A column with more values has remarks.
+    // A column with more different values has remarks, so further values are ignored.
     guard columns[index].deviceKinds.count < Self.maxValues else { return nil }
     let text = cell.text
     let found =
@@ -63,7 +63,8 @@ struct GenericKindSigns {
     return found
   }
 
-  /// What a person must know. If all rows name a sensor, its reader may have measured finger sticks as well.
+  /// The warnings for the person. If all rows name a sensor, there is no warning about finger sticks: the
+  /// reader of a sensor may have measured them.
   func warnings(_ hint: ImportHint) -> [String] {
     let signs = counts.filter { $0.value < total || $0.key.deviceKind == .meter }.sorted {
       ($1.value, $0.key.value) < ($0.value, $1.key.value)

@@ -11,7 +11,7 @@ struct GenericLateSources {
     var cadence = Cadence()
   }
 
-  /// The fewest values that show a sensor or a meter.
+  /// The minimum number of values that show whether a source is a sensor or a meter.
   private static let minValues = 4
   /// The maximum number of values that are held back for one source. If these do not show its kind, it stays
   /// unknown.
@@ -32,7 +32,7 @@ struct GenericLateSources {
   /// Whether a further source can be held back.
   func takes(_ key: SourceKinds.Key) -> Bool { held[key] != nil || held.count < Self.maxSources }
 
-  /// Holds a reading back, and adds those of its source once their times show its kind.
+  /// Holds a reading back. Once the times of its source show the kind, adds all readings of this source.
   mutating func hold(_ reading: Reading, _ row: Row, of key: SourceKinds.Key, into out: inout BatchBuilder) {
     var source = held[key] ?? Source()
     source.readings.append(reading)
@@ -48,7 +48,8 @@ struct GenericLateSources {
     release(key, into: &out)
   }
 
-  /// Adds what is still held back at the end of the input. Few values close together are those of a sensor.
+  /// Adds or rejects the readings that are still held back at the end of the input. A source with few values
+  /// close together is a sensor.
   mutating func finish(into out: inout BatchBuilder) {
     let sources = held.sorted { ($0.value.readings.first?.line ?? 0) < ($1.value.readings.first?.line ?? 0) }
     for (key, source) in sources {

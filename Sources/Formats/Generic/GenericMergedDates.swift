@@ -2,10 +2,11 @@
 
 import Logbook
 
-/// Fills in the date of rows without one in a table with a date only in the first row of each day.
+/// Fills in missing dates in a table that has a date only in the first row of each day.
 ///
-/// A spreadsheet saves merged cells in this way. The times of day within a date run in the direction of the
-/// dates. Thus a forgotten date is noticed, and so is a row after midnight below the date of the evening.
+/// A spreadsheet saves merged cells in this way. Within a date, the times of day must run in the same
+/// direction as the dates. A row that breaks this rule is refused: its date may have been forgotten, or it
+/// may be after midnight.
 struct GenericMergedDates {
   private enum Date {
     case own
@@ -36,7 +37,7 @@ struct GenericMergedDates {
   /// Whether the dates of the whole table are in descending order; nil if that is not known.
   private var descends: Bool?
 
-  /// Nil unless the first row with a time of day in the head has a date and a later one has none.
+  /// Nil unless the first row with a time of day in the head has a date, and a later row has none.
   init?(_ finding: GenericFinding) {
     let (date, clock) = (finding.columns[.date], finding.columns[.clock])
     guard finding.delimiter != nil, date >= 0, clock >= 0 else { return nil }
@@ -72,9 +73,9 @@ struct GenericMergedDates {
   /// Reads the time of a row with its own date or that of a row above.
   ///
   /// - Parameters:
-  ///   - line: the row's line. After a gap in the lines, the date is forgotten: a damaged row may have had
-  ///     another.
-  ///   - isTrial: whether the direction of the dates is still to be found.
+  ///   - line: the row's line. After a gap in the lines, the date is forgotten: a damaged row in the gap may
+  ///     have had another date.
+  ///   - isTrial: whether the direction of the dates is not known yet, so that it is not checked.
   mutating func read(
     _ dateCell: Field, _ clock: Field, line: Int64, isTrial: Bool,
     by read: (Field, Field) -> GenericTimeReader.Outcome

@@ -7,19 +7,20 @@ import Logbook
 /// Such a number is outside the range of meters and sensors, and always the same. Measured values near the
 /// limits differ from each other.
 struct GenericNoValues {
-  /// The minimum count of one implausible number that shows a program's sign for a missing value.
+  /// If one implausible number occurs at least this often, a program writes it in place of a missing value.
   private static let minCount = 3
   private static let maxNumbers = 1024
   private static let milligrams = 20.0...600
   /// The range in mmol/L; 33.3 mmol/L is 600 mg/dL.
   private static let millimoles = 1.1...33.4
 
-  /// The counts of numbers outside of the range, by the unit of the row; nil for a row without one.
+  /// The counts of numbers outside of the range, by the unit that the row states; nil for rows that state no
+  /// unit.
   private var counts: [GlucoseUnit?: [Double: Int]] = [:]
 
   /// Adds the number of a row.
   mutating func note(_ number: Double, _ unit: GlucoseUnit?) {
-    // `GenericZeros` determines the meaning of zero.
+    // Zero is left out here: `GenericZeros` determines its meaning.
     guard number != 0 else { return }
     let isOutside =
       unit.map { !Self.range($0).contains(number) }

@@ -21,9 +21,9 @@ extension GenericFinding {
         + "\(quoted(times)) are local or in UTC", choices: columns.meanings(ofOffsets: place))
   }
 
-  /// The problem of a column that is named for offsets, and whose numbers are from several zones. Numbers of
-  /// one zone differ by at most an hour, between winter and summer; for them, a person can give the zone
-  /// instead.
+  /// The problem of a column that is named for offsets, and whose numbers are from several zones. The numbers
+  /// of one zone differ by at most an hour, between winter and summer. For such numbers, a person can give
+  /// the zone instead.
   var changingOffsetsProblem: GenericProblem? {
     guard columns[.offset] < 0, !hasTimesOfUTC, !timesStateOffsets else { return nil }
     for place in header.names.indices where !columns.isUsed(place) && holdsUnreadOffsets(place) {
@@ -95,8 +95,8 @@ extension GenericFinding {
     )
   }
 
-  /// The time zone that a row above a table names: `America/New_York`, or any zone after a word for one, as
-  /// in `# Time zone: EST`; nil for any other row.
+  /// The time zone that a row above a table names: `America/New_York`, or any zone after a label, as in `#
+  /// Time zone: EST`. Nil for any other row.
   static func zone(in row: [String]) -> String? {
     let text = row.filter { !$0.isEmpty }.joined(separator: ":")
     let parts = text.split(separator: ":", maxSplits: 1).map { part in

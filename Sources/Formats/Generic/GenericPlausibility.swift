@@ -4,13 +4,13 @@ import Logbook
 
 /// Checks with all values and times of a generic input whether they can be glucose readings.
 ///
-/// A wrong column often has numbers that a meter can also show. But together they are recognisable: most are
-/// too small or too large, all are equal, or there is one for each hour or day. The latter is typical of sums
-/// and averages.
+/// A wrong column often has numbers that a meter can also show. But all numbers together show it: most are
+/// too small or too large, all are equal, or there is one for each hour or day. One number for each hour or
+/// day is typical of sums and averages.
 struct GenericPlausibility {
   /// The minimum number of values for a warning about their sizes.
   static let minCount = 3
-  /// The minimum median of a glucose sensor in mmol/L. That of a ketone or lactate sensor is lower.
+  /// The minimum median of a glucose sensor in mmol/L. The median of a ketone or lactate sensor is lower.
   static let minMedian = 3.0
   /// The minimum number of equal values for a warning. Finger sticks may be equal by chance, and a sensor's
   /// values for an hour or two.
@@ -57,11 +57,11 @@ struct GenericPlausibility {
     Grid(name: "week", step: 7 * secondsPerDay, minCount: 7),
   ]
 
-  /// The values at the first times, and the times with a second, different value.
+  /// The first value at each time. `doubled` has the times with a second, different value.
   private var values: [Int64: Double] = [:]
   private var doubled: Set<Int64> = []
   private var isFullOfTimes = false
-  /// The hours of all times, one bit for each, and their days.
+  /// The hours of the day that occur, one bit for each. `days` has the first two different days.
   private var hours: UInt32 = 0
   private var days: Set<Int64> = []
   private static let maxTimes = 1 << 16
@@ -165,8 +165,8 @@ struct GenericPlausibility {
     return "holds one value for each \(grid.name), as sums and averages do"
   }
 
-  /// Whether a meter may show the values: they have few enough digits, and their time of day is not the
-  /// midnight of a date only.
+  /// Whether a meter may show the values: they have few enough digits, and their time of day is not midnight,
+  /// as it is for dates without a time.
   private func isOfMeter(_ unit: GlucoseUnit?) -> Bool {
     remainder != 0 && !hasHundredths && !hasStatedDecimals && (!hasDecimals || unit == .millimolesPerLitre)
   }
@@ -182,7 +182,7 @@ struct GenericPlausibility {
     return count >= Self.minCount && low * 2 > count
   }
 
-  /// Whether the values without a unit are too low to infer mmol/L from them, even if there are few. Values
-  /// in g/L are so low.
+  /// Whether the values without a unit are too low to infer mmol/L from them, even if there are few. They may
+  /// be in g/L, since such values are that low.
   var isTooLowToInfer: Bool { bare.belowMedian * 2 > bare.count }
 }

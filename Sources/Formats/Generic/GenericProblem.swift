@@ -34,7 +34,8 @@ struct GenericProblem {
     self.isOfStamps = isOfStamps
   }
 
-  /// Whether the choices read the same values at other times, so that only one of them is right.
+  /// Whether the choices read the same values with different columns of times, so that only one of them is
+  /// right.
   var haveSeveralTimes: Bool {
     Set(choices.map { columns in [GenericRole.time, .date, .clock, .utc].map { columns[$0] } }).count > 1
       && Set(choices.map { $0[.value] }).count == 1

@@ -13,7 +13,7 @@ struct WatchedColumn {
     case possiblePerson
     /// The column identifies the person, or names the rows.
     case possibleName
-    /// The column holds something that a person has only one of.
+    /// The column holds an attribute of which a person has only one, such as a sex.
     case attribute
     /// The column marks rows that are not readings.
     case flag
@@ -44,7 +44,8 @@ struct WatchedColumn {
 struct GenericRows {
   private static let maxValues = 4096
   private static let maxShown = 4
-  /// The longest time in seconds between two readings of one day, to which the following night belongs.
+  /// The longest time in seconds from the first to the last reading of one day. It is longer than 24 hours,
+  /// since the following night may count as part of the day.
   private static let longestDay: Int64 = 36 * 3600
   /// The maximum number of different words of a column that marks rows. With more, they are remarks.
   private static let fewWords = 8
@@ -59,15 +60,15 @@ struct GenericRows {
     var number: Int?
     /// The different values found before the wanted one.
     private var seenValues: Set<[UInt8]> = []
-    /// The persons of these values. One person may be written in several ways.
+    /// The different persons among `seenValues`. One person may be written in several ways.
     private var seenPersons: Set<PersonWord.Key> = []
     /// Whether the column identifies persons.
     private let isOfPersons: Bool
-    /// Whether values other than the wanted one are of the same person, as a cache.
+    /// A cache of comparisons: whether a value means the same person as the wanted value.
     private var known: [[UInt8]: Bool] = [:]
     /// The name that all rows have; nil unless it is a person's.
     var statedName: [UInt8]?
-    /// The minimum number of rows for such a name.
+    /// The minimum number of rows that must have this name.
     var minOfName = 3
     var values: Set<[UInt8]> = []
     /// The first value.
@@ -86,7 +87,7 @@ struct GenericRows {
     /// The number of rows with another value than the one before.
     private var changes = 0
     private var last: [UInt8]?
-    /// The value in the first of the rows that no survey compared.
+    /// The value of the first row, in an input that no survey compared. Later rows must have the same value.
     private var norm: [UInt8]?
 
     /// Notes the value of a row with a time.
@@ -111,8 +112,8 @@ struct GenericRows {
       if values.insert(bytes).inserted, first == nil { first = bytes }
     }
 
-    /// Compares a row that no survey compared with the first one. Returns why it may not be read; nil if it
-    /// may.
+    /// Compares a row with the first row, in an input that no survey compared. Returns the reason to reject
+    /// the row; nil if it may be read.
     mutating func laterFault(_ cell: Field) -> String? {
       switch watch.use {
       case .attribute, .possibleName:
@@ -146,7 +147,7 @@ struct GenericRows {
 
     /// Whether a cell has the value that a person chose by its number.
     ///
-    /// - Parameter isItem: whether the row has a time: a header in between has no person.
+    /// - Parameter isItem: whether the row has a time. A repeated header has no time and names no person.
     mutating func hasNumber(_ cell: Field, isItem: Bool) -> Bool {
       if wanted != nil { return isWanted(cell) }
       let bytes = Array(cell.bytes)
@@ -226,8 +227,8 @@ struct GenericRows {
         && zip(spans, spans.dropFirst()).allSatisfy { $0.upperBound <= $1.lowerBound }
     }
 
-    /// Whether the values are settings of a pump: words for these, or few values that each stay for days and
-    /// come again.
+    /// Whether the values are profiles of a pump: they are words for its settings, or few values that each
+    /// stay for several rows and come again.
     private var areSettings: Bool {
       guard HeaderWords(watch.name).words.contains(where: { $0.hasPrefix("profil") }) else { return false }
       return values.allSatisfy(PersonWord.describes)
@@ -277,7 +278,8 @@ struct GenericRows {
     }
     columns = finding.watches.map { watch in
       var column = CandidateColumn(watch)
-      // Next to other things than glucose, it may be the name of a meal or an exercise.
+      // If other columns have other things than glucose, a name may be that of a meal or an exercise. Then
+      // more rows must have the same name.
       if finding.header.words.contains(where: \.namesOther) { column.minOfName = 10 }
       let cells = finding.header.cells(watch.place)
       column.repeats = cells.count > 1 && Set(cells).count * 2 <= cells.count
@@ -305,7 +307,7 @@ struct GenericRows {
       }
   }
 
-  /// Whether a column may name persons. The second person may come late.
+  /// Whether all rows must be surveyed, because a column may name persons. The second person may come late.
   var needsAllRows: Bool {
     series.contains(where: \.isUndecided) || columns.contains { !$0.isPick && !$0.hasRemarks }
   }
@@ -357,7 +359,7 @@ struct GenericRows {
 
   /// Whether the name of a column says that it describes the rows.
   private static func describesRows(_ name: String) -> Bool {
-    // `Meter user` has a known word, and names a person.
+    // Every part must be a known word: `Meter user` has a known word, but names a person.
     let parts = HeaderWords(name).words.subtracting(links)
     return !parts.isEmpty
       && parts.allSatisfy { part in
@@ -384,7 +386,7 @@ struct GenericRows {
     "causa", "reden", "event", "type", "level", "label", "state", "kind",
   ]
 
-  /// The question for a column whose words may be names.
+  /// The failure that asks a person about a column whose words may be names.
   private static func question(_ series: GenericSeries, _ hint: ImportHint) -> Failure {
     Failure(
       .badInput,
@@ -467,7 +469,8 @@ struct GenericRows {
       }
       if !cell.isEmpty { return .refuse }
     }
-    // Counts only the rows that the other columns allow, as the message counted them.
+    // `hasNumber` counts values only in rows that the other columns allow, since the message with these
+    // numbers did so.
     for (index, place) in zip(columns.indices, watched) where columns[index].number != nil {
       if columns[index].hasNumber(row[place].trimmed, isItem: isItem) { continue }
       hasLeftOut = true
@@ -480,7 +483,7 @@ struct GenericRows {
   /// Whether no column says which rows are read.
   var isEmpty: Bool { columns.isEmpty }
 
-  /// Why a row that no survey compared with those above it may not be read; nil if it may.
+  /// The reason to reject a row of an input that no survey compared; nil if the row may be read.
   mutating func laterFault(_ row: Row, _ watched: [Int]) -> String? {
     for (index, place) in zip(columns.indices, watched) {
       if let fault = columns[index].laterFault(row[place].trimmed) { return fault }
@@ -512,7 +515,8 @@ struct GenericRows {
 }
 
 /// The number of a value among the different values of a column, in the order of the rows: `2 of 3`.
-/// `--where` accepts it instead of the value, so that a message can offer a person without an id or a name.
+/// `--where` accepts it instead of the value. So a message can suggest a command without a person's id or
+/// name.
 private struct ValueNumber {
   private static let maxNumber = 4096
 

@@ -2,16 +2,16 @@
 
 import Logbook
 
-/// Finds a second column of glucose next to the one that is named for it. A diary may have the values after
-/// meals in it, and an app each value in both units.
+/// Finds a second column of glucose next to the one that is named for it. In the second column, a diary may
+/// have the values after meals, and an app the same values in the other unit.
 extension GenericFinding {
-  /// The columns without those that have the values of another one in mmol/L. The column in mg/dL is finer,
-  /// since apps show mmol/L with one decimal.
+  /// The columns without those that repeat the values of another column in mmol/L. The column in mg/dL is
+  /// kept, since it is more exact: apps show mmol/L with one decimal.
   func withoutTwins(_ places: [Int]) -> [Int] {
     places.filter { place in !places.contains { isTwin(place, of: $0) } }
   }
 
-  /// Whether a column has the values of another one in mmol/L, and the other one has them in mg/dL.
+  /// Whether a column has the same values in mmol/L as the other column has in mg/dL.
   func isTwin(_ place: Int, of other: Int) -> Bool {
     let units = (header.words[place].unit, header.words[other].unit)
     guard place != other, units.0 != nil || units.1 != nil, units.0 != .milligramsPerDecilitre,
@@ -48,7 +48,8 @@ extension GenericFinding {
     let cells = header.cells(place)
     let numbers = cells.compactMap(TwinCells.number)
     let values = header.cells(value).compactMap(TwinCells.number)
-    // Rows with only one of both are compared in all of the input, by `GenericFurtherValues`.
+    // Rows with a number in only one of the two columns are examined by `GenericFurtherValues`, in the whole
+    // input.
     let pairs = header.rows.compactMap { row in
       row.indices.contains(place) && row.indices.contains(value) && !row[place].isEmpty && !row[value].isEmpty
         ? (row[place], row[value]) : nil
@@ -144,7 +145,7 @@ struct GenericTwins {
   /// Whether a row has another value in the twin, or a value only there.
   static func differ(in row: Row, _ columns: GenericColumns) -> Bool {
     let cells = (row[columns[.value]].trimmed, row[columns.twin].trimmed)
-    // A value only in the twin would be lost. Only 0 means that there is none.
+    // A value that is only in the twin would be lost, so the row differs. A 0 means that there is no value.
     if cells.0.isEmpty { return TwinCells.number(cells.1.text).map { $0 != 0 } ?? false }
     return !cells.1.isEmpty && TwinCells.agree(milligrams: cells.0.text, millimoles: cells.1.text) == false
   }

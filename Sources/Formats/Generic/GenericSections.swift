@@ -3,7 +3,7 @@
 import Logbook
 
 /// Detects sections of several persons in one table: a line that names a person above each repetition of the
-/// header. A repeated header without one joins exports of one person.
+/// header. If a repeated header has no such line above it, exports of one person were joined.
 struct GenericSections {
   private static let labels: Set<String> = [
     "patient", "patients", "name", "person", "subject", "participant", "nom", "nombre", "nome", "user",
@@ -12,9 +12,9 @@ struct GenericSections {
   /// The maximum number of words of a line that may name a person. A longer line is a sentence.
   private static let maxWords = 8
 
-  /// The words after the label in the line above the first header.
+  /// The words that name a person in the line above the first header.
   private(set) var first: [String]?
-  /// The words after the label in the line above the next header.
+  /// The words that name a person in the last line read, if that line is above the next header.
   private var latest: [String]?
   private var hasHeader = false
   /// Whether two headers are below different persons.
@@ -36,7 +36,8 @@ struct GenericSections {
     (hasHeader, latest) = (true, nil)
   }
 
-  /// Adds a row with a time: the lines above it are not above a header.
+  /// Adds a row with a time. A line that names a person above this row is not directly above a header, so it
+  /// is forgotten.
   @inline(__always) mutating func noteData() {
     if latest != nil { latest = nil }
   }

@@ -3,8 +3,8 @@
 /// Detects whether the words of a column divide the readings into several simultaneous series: those of
 /// persons, whatever the name of the column, or of devices.
 ///
-/// Words within one series, such as its quality, never belong to two readings that are closer than the
-/// interval of that series.
+/// Words that only describe readings of one series, such as their quality, never belong to two readings
+/// closer than the interval of that series.
 struct GenericSeries {
   private static let maxTimes = 1 << 16
   private static let maxDaysPerKept: Int64 = 1 << 20
@@ -113,7 +113,7 @@ struct GenericSeries {
   }
 
   /// Whether readings of two words often have values within minutes that one person cannot have. Finger
-  /// sticks are too rare for an interval, but two persons often measure at the same meals.
+  /// sticks are too rare to compare intervals, but two persons often measure at the same meals.
   private func contradict(_ sorted: [Time]) -> Bool {
     let pairs = zip(sorted, sorted.dropFirst()).filter { first, second in
       first.group != second.group && second.seconds - first.seconds <= Self.contradictionSeconds
@@ -163,8 +163,8 @@ struct GenericSeries {
   }
 
   /// Whether the words of finger sticks may name persons: a few words that all look like names, that no list
-  /// of other words has, and that alternate in the order of time. Nothing else shows two persons who measure
-  /// at other times.
+  /// of other words has, and that alternate in the order of time. If two persons measure at different times,
+  /// nothing else shows them.
   var mayNamePersons: Bool {
     guard !isOther, (2...Self.maxPersons).contains(words.count), !isInRuns,
       counts.allSatisfy({ $0 >= Self.minOfGroup }), words.allSatisfy(PersonWord.looksLikeName)

@@ -24,7 +24,8 @@ struct GenericTimeForms {
     var areLate: Bool { late >= minLate && late >= early * 10 }
   }
 
-  /// The minimum number of late dates that decides. A single one may be a typing error.
+  /// The minimum number of dates after the 12th of a month that decides. A single such date may be a typing
+  /// error.
   private static let minLate = 2
   private static let maxForms = 8
 
@@ -57,7 +58,7 @@ struct GenericTimeForms {
   }
 
   /// Adds the time zone that a row names, with the row's time. One zone has at most two offsets, an hour
-  /// apart. The larger one is that of summer time, so it never occurs in winter.
+  /// apart. The larger offset is that of summer time, so it never occurs in winter.
   mutating func note(zone cell: Field, at seconds: Int64) {
     let (cell, season) = (cell.trimmed, Season(seconds))
     guard !cell.isEmpty, !hasSeveralZones, season != lastSeason || !cell.hasSameBytes(as: lastZone) else {
@@ -80,7 +81,7 @@ struct GenericTimeForms {
     hasSeveralZones = !Self.areOfOneZone(namedSeasons)
   }
 
-  /// The seasons of the winter name and of the summer name of the zone.
+  /// The seasons in which rows have the winter name of the zone (key 0), and its summer name (key 3600).
   private var namedSeasons: [Int32: Set<Season>] = [:]
 
   private var areOfOneZone: Bool { Self.areOfOneZone(offsets) }

@@ -25,7 +25,7 @@ struct GenericTimeReader {
   static let serials = 30_000.0..<80_000.0
   /// The seconds since 2001 in the years 2004 to 2032, as Apple's programs count.
   static let secondsSince2001 = 100_000_000.0..<1_000_000_000.0
-  /// Whether the offsets are those of British time, of which `BST` is summer time.
+  /// Whether a row states the offset `GMT`. Then `BST` in other rows is British summer time.
   private var isBritish = false
   private static let unknownForm = "invalid time, or a form of time that glucoport does not know"
 
@@ -95,8 +95,9 @@ struct GenericTimeReader {
     return instant(time.deviceTime.seconds * 1000)
   }
 
-  /// A time with an offset. No clock shows `Z`, so the time is an instant, which is shown in the zone of the logbook.
-  /// `+00:00` may be the clock of a phone in London.
+  /// The outcome for a time with an offset. No clock shows `Z`, so such a time is an instant, and is shown in
+  /// the zone of the logbook. A time with `+00:00` is kept as it is, since a phone in London may have shown
+  /// it.
   private mutating func stated(_ time: ShownTime, _ field: Field) -> Outcome {
     guard time.utcOffset == 0, LogbookZone.movable.contains(time.deviceTime.seconds) else {
       return .shown(time)
@@ -153,10 +154,11 @@ struct GenericTimeReader {
 
 /// Separates the different values that an input has at one instant, by a millisecond each.
 ///
-/// The value is not part of the position of an instant. So the second finger stick of a minute would be another value of
-/// the first one.
+/// The position of an instant does not include the value. Without the separation, a second finger stick in
+/// the same minute would count as a changed value of the first.
 struct RepeatedInstants {
-  /// A person measures a few times in a minute. A hostile input may have millions of values at one instant.
+  /// A person measures a few times in a minute. A hostile input may have millions of values at one instant,
+  /// so the number is limited.
   private static let maxValues = 64
 
   private var place: (device: DeviceIndex, kind: ReadingKind, position: Int64)?

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Detects an input whose times all have the offset `+00:00`. They are the clock of a phone in London, or UTC as programs
-/// write it, whose days and hours are not those of the person.
+/// Detects an input whose times all have the offset `+00:00`. They may be from the clock of a phone in
+/// London. Or a program wrote them in UTC, so that their days and hours are not those of the person.
 struct GenericUTCTimes {
   private let zone: LogbookZone
   /// Whether a time had another offset, or none.
@@ -31,7 +31,7 @@ struct GenericUTCTimes {
 }
 
 extension GenericFormat {
-  /// What a person must know about times that may all be in UTC; nil for others.
+  /// The warning about times that may all be in UTC; nil if there is no such doubt.
   var doubtAboutUTC: String? {
     guard utcTimes.differFromZone else { return nil }
     var names = options.columns.isEmpty ? finding.namesInCommands : options.columns

@@ -123,7 +123,8 @@ struct GenericUnits {
         if isOfCommas, text.contains(",") { commas += 1 }
       }
     }
-    // If neither is more frequent, a file with semicolons probably needs the comma for numbers.
+    // If commas and points are equally frequent, a file with semicolons has decimal commas: it probably uses
+    // semicolons because numbers have commas.
     if commas > points || (commas == points && finding.delimiter == UInt8(ascii: ";")) { mark = .comma }
     markIsInferred = commas + points > 0
     milligrams.mark = mark
@@ -218,7 +219,7 @@ struct GenericUnits {
     return isOther ? "value in \(first)" : nil
   }
 
-  /// Whether a unit is used only for glucose: `mg` is also that of a medicine.
+  /// Whether a unit is used only for glucose. For example, `mg` is used for medicines as well.
   static func isOfGlucose(_ text: String) -> Bool {
     GlucoseUnit(name: text) != nil && !otherUnits.contains(foldedHeader(text))
   }

@@ -28,7 +28,7 @@ struct GenericZeros {
     isSurveyed && field.isZero && values.zeroIsNone
   }
 
-  /// The meaning of a ketone cell, as far as 0 is concerned.
+  /// Whether a ketone cell has a value, or is a 0 that means no value. Unknown for a 0 without a survey.
   func ketone(_ field: Field, mark: DecimalMark) -> Ketone {
     guard field.isZero else { return .value }
     if !isSurveyed { return .unknown }

@@ -11,13 +11,13 @@ struct ZoneSign {
   let meaning: Meaning
 }
 
-/// Counts the rows in which such columns contradict the zone that the times were read in. A person may have given a wrong
-/// zone, or the logbook's zone may not be that of a journey.
+/// Counts the rows in which a column of a `ZoneSign` contradicts the zone in which the times were read. A
+/// person may have given a wrong zone, or the logbook's zone may not be that of a journey.
 struct GenericZoneSigns {
   private struct Contradiction {
     let sign: ZoneSign
     var count = 0
-    /// The cell of the first of these rows.
+    /// The cell of the first row that contradicts the zone.
     var example = ""
   }
 
@@ -43,7 +43,7 @@ struct GenericZoneSigns {
     if let stated { contradictions.append(Contradiction(sign: ZoneSign(name: stated, meaning: .aroundRows))) }
   }
 
-  /// Compares a row with the offset at which its time was placed.
+  /// Compares a row with the offset that was used for its time.
   mutating func note(_ row: Row, _ places: [Int], _ time: DeviceTime, offset: Int32) {
     for (index, place) in zip(contradictions.indices, places) {
       let cell = row[place].trimmed
@@ -72,7 +72,8 @@ struct GenericZoneSigns {
     case .aroundRows: return true
     case .offset:
       guard let number = cell.number(.point) else { return true }
-      // Programs count to the east or to the west, in hours, minutes, seconds or milliseconds.
+      // Programs count to the east or to the west, in hours, minutes, seconds or milliseconds, so all of
+      // these are tried.
       return [3600, 60, 1, 0.001].contains { abs(number) * $0 == abs(Double(offset)) }
     case .summerTime:
       guard let winter = zoneOffsets.winter, let isSummer = Self.isYes(cell) else { return true }
@@ -93,7 +94,7 @@ struct GenericZoneSigns {
     return GenericDeviceWords.isMark(text) ? GenericDeviceWords.isYes(text) : nil
   }
 
-  /// What a person must know about the times that were stored.
+  /// The warnings about times that may have been read in a wrong zone.
   var warnings: [String] {
     contradictions.filter { $0.count > 0 }.map { found in
       let (name, cell) = (shownName(found.sign.name), shownName(found.example))
@@ -137,7 +138,8 @@ private struct PlaceOffsets {
     zone.map { min($0.offset(atUTC: 1_767_225_600), $0.offset(atUTC: 1_782_864_000)) }
   }
 
-  /// The zone of an abbreviation, which a program may write in winter and in summer. Those of several zones are left out.
+  /// The zone of an abbreviation, which a program may write in winter and in summer. Abbreviations that
+  /// several zones have are left out.
   private static func named(_ text: String) -> String? {
     let ending = [" Standard Time", " Daylight Time", " Summer Time"].first { text.hasSuffix($0) }
     return zones[ending.map { String(text.dropLast($0.count)) } ?? text]
@@ -175,7 +177,7 @@ extension GenericFinding {
     }
   }
 
-  /// The columns that say something about the zones of rows, unless the times state their offsets.
+  /// The columns that may state something about the zones of rows; empty if the times state their offsets.
   var zoneSigns: [(place: Int, sign: ZoneSign)] {
     guard columns[.offset] < 0, !hasTimesOfUTC, !timesStateOffsets else { return [] }
     return header.names.indices.compactMap { place in
@@ -190,7 +192,7 @@ extension GenericFinding {
     if words.isOfSummerTime { return cells.allSatisfy(GenericDeviceWords.isMark) ? .summerTime : nil }
     let areNumbers = cells.allSatisfy { $0.withField { $0.trimmed.number(.point) } != nil }
     if words.isTimeDifference { return areNumbers ? .difference : nil }
-    // An offset without another word may be one of a calibration.
+    // A column named only `offset` may hold the offset of a calibration.
     if words.name != "offset", holdsUnreadOffsets(place) || (areNumbers && Self.isNameOfZones(words)) {
       return .offset
     }

@@ -133,7 +133,7 @@ extension GlucoseName {
     tokens = rest
   }
 
-  /// Handles words that are harmless only with other ones.
+  /// Adds words to `unknown` that are harmless only together with other words.
   private mutating func decideConditions() {
     if !namesMeal { unknown += tokens.filter(Self.mealParts.contains).map(String.init) }
     if !isOfMeal { unknown += tokens.filter(Self.mealLinks.contains).map(String.init) }

@@ -3,9 +3,9 @@
 /// The words with which a diary says when a finger stick was taken: `Fasting`, `Before breakfast`,
 /// `2 h after meal`.
 ///
-/// They are neither kinds of rows, such as `Target`, nor names of persons.
+/// Such words must not be taken for kinds of rows, such as `Target`, nor for names of persons.
 enum MealMark {
-  /// Words that are a mark by themselves.
+  /// Words that need no other word to be a mark.
   private static let marks: Set<String> = [
     "fasting", "fasted", "fbs", "ppbs", "rbs", "postprandial", "preprandial", "prandial", "premeal",
     "postmeal", "pp", "random", "bedtime", "wakeup", "waking", "breakfast", "lunch", "dinner", "supper",
@@ -18,7 +18,7 @@ enum MealMark {
     "avondeten", "ochtend", "middag", "avond", "fastende", "morgenmad", "frokost", "aftensmad", "frukost",
     "kväll", "na czczo", "śniadanie", "obiad", "kolacja",
   ]
-  /// Words that are a mark only together with other words, as in `after meal` or `before bed`.
+  /// Words that need another word to be a mark, as in `after meal` or `before bed`.
   private static let anchors: Set<String> = [
     "meal", "meals", "food", "eating", "bed", "sleep", "exercise", "essen", "mahlzeit", "repas", "comer",
     "comidas", "pasto", "pasti", "refeição", "maaltijd", "eten", "måltid", "posiłku", "posiłkiem", "sport",

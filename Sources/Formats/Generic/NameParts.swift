@@ -5,8 +5,8 @@ enum NameParts {
   /// The maximum length of a word that is split into known ones.
   private static let maxWord = 40
 
-  /// A word that is split where lower case changes to upper, before the last of several capitals, and between
-  /// letters and digits.
+  /// The parts of a word in lower case. The word is split where lower case changes to upper, before the last
+  /// of several capitals, and between letters and digits.
   static func parted(_ piece: Substring) -> [Substring] {
     var parts: [Substring] = []
     var part = ""
@@ -28,7 +28,7 @@ enum NameParts {
     return part.isEmpty ? parts : parts + [Substring(part)]
   }
 
-  /// The known words in a compound, such as `blut`, `zucker` and `wert`; nil for any other word.
+  /// The known words in a compound: `blut`, `zucker` and `wert` in `blutzuckerwert`; nil for any other word.
   ///
   /// - Parameters:
   ///   - known: words that are whole names.

@@ -2,7 +2,8 @@
 
 import Logbook
 
-/// Whether a word in a column of unknown meaning may be the name, the initials or the number of a person.
+/// Decides whether a word in a column of unknown meaning may be the name, the initials or the number of a
+/// person.
 enum PersonWord {
   /// Words that describe a reading, its day or the person's state.
   private static let descriptions: Set<String> = [
@@ -43,7 +44,7 @@ enum PersonWord {
     if descriptions.contains(folded) || MealMark.isMark(text) || KindWord(text) != nil { return false }
     let words = text.split { !$0.isLetter && !$0.isNumber }
     let known = words.filter { isKnown($0) }
-    // `Anna (home)` is a name, and `Left hand` is none.
+    // `Anna (home)` is a name, and `Left hand` is not.
     return words.count <= 3
       && (known.isEmpty || words.contains { !isKnown($0) && $0.first?.isUppercase == true && $0.count > 1 })
   }
@@ -54,7 +55,8 @@ enum PersonWord {
     return !words.isEmpty && words.allSatisfy(isKnown)
   }
 
-  /// Equal for cells that name the same person, in another case or with the words in another order.
+  /// A key that is equal for cells that name the same person, even in another case or with the words in
+  /// another order.
   struct Key: Hashable {
     private let person: StatedPerson?
     private let text: String
@@ -77,7 +79,8 @@ enum PersonWord {
     "home", "hospital", "clinic", "lab", "laboratory", "labor", "praxis", "bluetooth", "usb",
   ]
 
-  /// Whether the only value of a column `Name` is a person's name. Devices, measures, meals and events have names as well.
+  /// Whether the only value of a column `Name` is a person's name. Such a column may also name devices,
+  /// measures, meals or events.
   static func isName(_ bytes: [UInt8]) -> Bool {
     let text = String(decoding: bytes, as: UTF8.self)
     let (words, header) = (text.split { !$0.isLetter }, HeaderWords(text))

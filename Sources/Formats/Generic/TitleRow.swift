@@ -25,7 +25,7 @@ enum TitleRow {
     return name.flatMap { StatedPerson(name: $0) }.map { [$0] } ?? []
   }
 
-  /// The cells of a row, whose separator may be another one than that of the table.
+  /// The cells of a row. Its separator may differ from that of the table.
   private static func cells(of row: [String]) -> [String] {
     let filled = row.filter { !$0.isEmpty }
     let text = filled.joined(separator: ",")
@@ -50,7 +50,7 @@ enum TitleRow {
     text.count > 1 && text.allSatisfy { $0.isLetter || $0 == "-" }
   }
 
-  /// Whether the word after a name is one for a sex, the name of another column, or of a table.
+  /// Whether the word after a name is a word for a sex, the name of another column, or the name of a table.
   private static func isOther(_ word: String) -> Bool {
     let words = HeaderWords(word)
     return sexes.contains(words.name) || words.isPerson || words.isOfPerson || words.isName

@@ -27,7 +27,7 @@ enum TitleSentence {
       if !["of", "von", "de", "di", "van"].contains(link), words[place + 1].lowercased().hasPrefix("dr") {
         return nil
       }
-      // German nouns begin with a capital letter as names do, so `für` needs two words.
+      // German nouns begin with a capital letter as names do, so two words must follow `für`.
       return vagueLinks.contains(link) && name.count < 2 ? nil : joined(name)
     }
     return nil
@@ -108,7 +108,7 @@ enum TitleSentence {
     "dziennik", "dzienniczek",
   ]
 
-  /// Words that begin with a capital letter after such links, and belong to no name.
+  /// Words that may follow a link such as `for` and begin with a capital letter, but are not part of a name.
   private static let others = Set<String>(
     """
     diabetes diabetic diabetics diabetiker diabetikerin diabétique type typ tipo mellitus gestational pregnancy

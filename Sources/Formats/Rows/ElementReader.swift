@@ -10,7 +10,8 @@ final class ElementReader: RowSource {
   private let columnCount: Int
   private var values = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 0)
   private var nextRow = 0
-  /// The number of bytes passed to the parser, and how many of them are before the start of the window.
+  /// The number of bytes passed to the parser. `windowStart` is the number of bytes before the start of the
+  /// window.
   private var fed: Int64 = 0
   private var windowStart: Int64 = 0
   private var hasProlog = false
@@ -41,7 +42,7 @@ final class ElementReader: RowSource {
     }
   }
 
-  /// Passes the next piece to the parser; false at the end of the input.
+  /// Passes the next piece of the input to the parser. Returns false if a pipe has no bytes at the moment.
   private func fill() throws -> Bool {
     let kept = scanner.neededFrom
     text.start += Int(kept - windowStart)

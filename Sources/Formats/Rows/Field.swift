@@ -40,10 +40,11 @@ struct Field {
 
   /// The text in lower case with inner blanks as one space: the form in which headers are compared.
   ///
-  /// Of a text that is longer than any name, only the first `maxNameBytes` are folded.
+  /// Only the first `maxNameBytes` of a longer text are folded.
   var folded: String { foldedHeader(slice(0, min(count, Self.maxNameBytes)).text) }
 
-  /// The longest name of a column, time or number. Cells of rows that may be headers can have megabytes.
+  /// The maximum number of bytes of a column's name, a time or a number. A cell can have megabytes, and
+  /// folding all of it would take long.
   static let maxNameBytes = 4096
 
   @inline(__always) func equals(_ other: StaticString) -> Bool {
@@ -105,18 +106,19 @@ struct Field {
 /// A header cell in the form in which it is compared: lower case, with single blanks, and without quotes and
 /// byte order marks. A byte order mark that was encoded twice is removed, too.
 func foldedHeader(_ text: String) -> String {
-  // Nearly every header is plain, and every format compares every cell of the first rows.
+  // Nearly every header is plain, and every format compares every cell of the first rows, so the plain form
+  // has a faster function.
   if let plain = foldedPlainHeader(text) { return plain }
-  // An unclosed quote in a line above includes the end of that line and the first quote of the header. That
-  // part is removed.
+  // If a quote in a line above was not closed, the cell begins with the end of that line and the header's
+  // first quote. That part is removed.
   let endOfOpenQuote = text.firstRange(of: "\n\"") ?? text.firstRange(of: "\r\n\"")
   let own = endOfOpenQuote.map { String(text[$0.upperBound...]) } ?? text
   let plain = own.replacing("ï»¿", with: "").filter { $0 != "\"" && $0 != "\u{FEFF}" }
   return plain.split(whereSeparator: \.isWhitespace).joined(separator: " ").lowercased()
 }
 
-/// A folded header cell of ASCII and letters of Western Europe, made in one pass over the bytes. Nil for any
-/// other text, and for a cell that may include a line end.
+/// A header cell of ASCII and letters of Western Europe, folded in one pass over the bytes. Nil for any other
+/// text, and for a cell that may include a line end.
 private func foldedPlainHeader(_ text: String) -> String? {
   var text = text
   return text.withUTF8 { bytes in
@@ -136,7 +138,8 @@ private func foldedPlainHeader(_ text: String) -> String? {
         let letter = bytes[index]
         index += 1
         out.append(byte)
-        // Capitals are 32 before their small letters, except for the multiplication sign and ß.
+        // The code of a capital is 32 less than that of its small letter, except for the multiplication sign
+        // and ß.
         out.append(letter < 0x9F && letter != 0x97 ? letter | 0x20 : letter)
       case ..<0x80: out.append(byte)
       default: return nil

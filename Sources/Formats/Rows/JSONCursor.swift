@@ -10,8 +10,8 @@ enum JSONStop: Error {
 /// Moves over JSON text in a window of bytes. It checks only as much grammar as it needs to find the ends of
 /// values.
 ///
-/// `JSONScanner` is the strict reader of whole texts. An export may be larger than the memory, a window ends
-/// anywhere in it, and most of its members are only skipped.
+/// `JSONScanner` is the strict reader of whole texts in memory. This cursor is for exports, which may be
+/// larger than the memory. A window can end anywhere in an export, and most members are only skipped.
 struct JSONCursor {
   static let deepestNesting = 64
 
@@ -106,8 +106,8 @@ struct JSONCursor {
       let key = try key()
       if base[key.lowerBound] == UInt8(ascii: "$"), depth < Self.deepestNesting {
         var wrapped: (field: Field, isEscaped: Bool)?
-        // A date may wrap a number, and nothing else is nested. Without this limit, hostile input would be
-        // read again and again.
+        // A wrapped date may contain a wrapped number; no other values are nested. Without this limit,
+        // hostile nested objects would be read again at each level.
         if !isInner, base[position] == UInt8(ascii: "{") {
           wrapped = try extendedValue(depth: depth + 1, isInner: true)
         }
@@ -147,8 +147,8 @@ struct JSONCursor {
     throw .needsMore
   }
 
-  /// The number of the eight bytes that are before the first quote or backslash. A zero byte borrows from the
-  /// byte to its left, so the first match is always correct.
+  /// The number of bytes before the first quote or backslash in the eight bytes. A borrow of the subtraction
+  /// affects only the bytes after a match, so the first match is always correct.
   @inline(__always)
   private static func distanceToSign(_ bytes: UInt64) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101

@@ -21,8 +21,8 @@ final class JSONReader: RowSource {
   private let fields: UnsafeMutablePointer<Field>
   private var line: Int64 = 1
   private var containers: [Container] = []
-  /// Whether objects at the top level are rows. The first object decides it, since a list of rows holds no
-  /// envelopes.
+  /// Whether objects at the top level are rows. After a first row, each further object is a row, since a list
+  /// of rows holds no envelopes.
   private var topHoldsRows = false
   /// The columns whose text holds escapes. Each column is in it once.
   private var escapedColumns: [Int] = []
@@ -116,7 +116,7 @@ final class JSONReader: RowSource {
     return nil
   }
 
-  /// Enters an object that wraps a list, up to that list; false if the object is a row.
+  /// If the object wraps a list, moves to that list and returns true. If the object is a row, returns false.
   private func entersEnvelope(_ cursor: inout JSONCursor) throws(JSONStop) -> Bool {
     let start = cursor.position
     var name: String?
@@ -144,8 +144,8 @@ final class JSONReader: RowSource {
     return opening == UInt8(ascii: "{") && (name.equals("data") || name.equals("result"))
   }
 
-  /// The name of a list whose first object has a time and glucose. Nil for any other member, and for a name
-  /// of predictions or means.
+  /// The name of a member, if its value is a list whose first object has a time and glucose. Nil for any
+  /// other member, and for a list with a name for predictions or means.
   private func nameOfReadings(_ key: Range<Int>, _ cursor: JSONCursor) throws(JSONStop) -> String? {
     guard reportsOtherLists, cursor.base[cursor.position] == UInt8(ascii: "[") else { return nil }
     var cursor = cursor
@@ -169,7 +169,8 @@ final class JSONReader: RowSource {
   }
 
   private func object(_ cursor: inout JSONCursor) throws(JSONStop) -> RowOutcome {
-    // If names are collected, all possible fields are emptied: columns are added while an object is read.
+    // If names are collected, columns are added while an object is read, so all possible fields are emptied
+    // first.
     let absent = Field.absent
     for index in 0..<(names.collects ? MemberColumns.maxColumns : names.columnCount) {
       (fields + index).initialize(to: absent)
@@ -232,12 +233,13 @@ final class JSONReader: RowSource {
   private func store(_ value: (field: Field, isEscaped: Bool), _ column: Int) {
     guard column >= 0 else { return }
     fields[column] = value.field
-    // Each column once, since a hostile object may repeat a key. Then the copies are no longer than the
-    // object.
+    // A hostile object may repeat a key. Each column is added only once, so that the copies are not longer
+    // than the object.
     if value.isEscaped, !escapedColumns.contains(column) { escapedColumns.append(column) }
   }
 
-  /// Replaces fields with escapes by resolved copies. The bytes of the window do not change, as for tables.
+  /// Replaces fields with escapes by resolved copies. The bytes of the window do not change, so that
+  /// `--rejects` shows the row as it was in the input.
   private func resolveEscapedColumns(rowLength: Int) {
     if rowLength > copiesCapacity {
       copies.deallocate()
@@ -265,7 +267,8 @@ final class JSONReader: RowSource {
     return .end(truncation: isInsideList ? (truncation, "the closing bracket is missing") : nil)
   }
 
-  /// Skips what cannot be read, up to the next object that starts a line or follows another.
+  /// Skips text that cannot be read, up to the next object that starts a line or follows another object and a
+  /// comma.
   private func skipItem(reason: String) throws -> RowOutcome {
     let rejected = line
     consume(to: min(text.start + 1, text.end))
@@ -274,7 +277,7 @@ final class JSONReader: RowSource {
         consume(to: next)
         return .rejected(line: rejected, reason: reason)
       }
-      // The last bytes may be the start of the searched text.
+      // The last 64 bytes stay in the window, since they may end with the separator before the next object.
       consume(to: max(text.start, text.isAtEnd ? text.end : text.end - 64))
       if text.isAtEnd {
         containers.removeAll()

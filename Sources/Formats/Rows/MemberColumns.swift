@@ -5,7 +5,7 @@ import Glibc
 /// Which column each member of an object fills, and which nested objects are read.
 ///
 /// A scope identifies an object: 0 is the row, and each nested object with columns has another number. Keys
-/// are found by a hash of their bytes, since most keys of an export are not read.
+/// are found by a hash of their bytes. No strings are made, since most keys of an export are not read.
 final class MemberColumns {
   static let maxColumns = 256
   /// The size of the hash table, a power of two. At most half of the slots are filled, so that every search
@@ -15,7 +15,7 @@ final class MemberColumns {
   struct Meaning {
     /// The index of the column; -1 if the member is not read.
     var column = -1
-    /// The scope of the object that is its value; -1 if that object is not read.
+    /// The scope of the object that is the member's value; -1 if that object is not read.
     var inside = -1
   }
 
@@ -28,7 +28,7 @@ final class MemberColumns {
 
   private(set) var columns: [String] = []
   var columnCount: Int { columns.count }
-  /// Whether each new key adds a column, to look at an unknown input.
+  /// Whether each new key adds a column. This is used to examine an unknown input.
   let collects: Bool
   private let slots: UnsafeMutablePointer<Member?>
   private var memberCount = 0

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// The positions of the columns in a table that a format knows by name.
+/// The positions of those columns of a table that a format knows by name.
 struct KnownColumns<Column: CaseIterable & RawRepresentable<Int>> {
   private var places: [Int]
   /// The number of cells in the header.
@@ -41,15 +41,15 @@ struct KnownColumns<Column: CaseIterable & RawRepresentable<Int>> {
   var warnings: [String] { unknown.map { HeaderNames.warning($0, readAs: nil) } }
 }
 
-/// The positions of a format's named cells in the rows of an input. In JSON they have the order of the
-/// request, in a table that of the last header.
+/// The positions of a format's named cells in the rows of an input. In JSON the cells have the order in which
+/// they were requested, in a table the order of the last header.
 struct NamedColumns {
   private let names: [String]
   /// The column of each name; -1 if the table does not have it.
   private var columns: [Int]
   /// The number of cells in the header; 0 for JSON and before a header.
   private(set) var count = 0
-  /// Each header has one of these cells. Rows without one are skipped quickly.
+  /// Each header has at least one of these cells, so a row without any of them is skipped quickly.
   private let marks: [StaticString]
 
   /// Columns for rows of JSON objects with these members.
@@ -94,7 +94,7 @@ struct NamedColumns {
   }
 }
 
-/// The header of an input that is one table. It occurs again in joined files. Rows below a different header
+/// The header of an input with a single table. Joined files repeat the header. Rows below a different header
 /// are not read.
 struct SingleHeader {
   private let cells: [String]
@@ -109,7 +109,7 @@ struct SingleHeader {
 
   /// The verdict about a row that is not data of the table; nil for a row of data.
   ///
-  /// - Parameter key: the column of the times. In each row of data it begins with a digit or is empty.
+  /// - Parameter key: the column of the times. In each row of data this cell begins with a digit or is empty.
   mutating func verdict(_ row: Row, key: Int) -> RowVerdict? {
     let cell = row[key].trimmed
     guard cell.isEmpty || cell[0] &- 0x30 <= 9 else { return judge(row) }
@@ -136,12 +136,13 @@ struct SingleHeader {
 }
 
 /// Compares the names of a header with the known names of its format. Formats that read columns by position
-/// accept a misspelt name. A person should still learn about it, and about columns that are not read.
+/// accept a misspelt name. The warnings report such names, and columns that are not read.
 struct HeaderNames {
   /// The known names in the order of the columns, folded and without units; variants have a bar between them.
   private let known: [String]
 
-  /// The names of the language of most cells; nil if there is no such language.
+  /// Finds the language whose names most cells have. Nil if no language has two thirds of its names in the
+  /// header.
   ///
   /// - Parameters:
   ///   - cells: the folded cells of a header, from its first column on.
@@ -165,8 +166,7 @@ struct HeaderNames {
     }
   }
 
-  /// Whether a column has the name of another one, so that its values would be read as those of something
-  /// else.
+  /// Whether a column has the name that belongs to another position, so that its values would be misread.
   ///
   /// - Parameter cells: the folded cells from the first column on.
   func isMoved(_ cells: [String]) -> Bool {
@@ -175,8 +175,8 @@ struct HeaderNames {
     }
   }
 
-  /// Whether a header has most names of a language, and one of them in another position. Positions count from
-  /// its first column on.
+  /// Whether a header has most names of a language, but at least one of them in a different position. The
+  /// first name belongs into the column `first`.
   static func isReordered(_ cells: [String], from first: Int, among languages: [[String]]) -> Bool {
     languages.contains { names in
       let places = names.map { name in cells.indices.filter { fits(cells[$0], name) } }
@@ -185,10 +185,10 @@ struct HeaderNames {
     }
   }
 
-  /// Why rows below a further header with moved columns are rejected.
+  /// The reason for which rows below a repeated header with moved columns are rejected.
   static let movedHeader = "a header whose columns were moved"
 
-  /// The failure of an input of this format in which a person moved columns.
+  /// The failure for an input of this format in which a person moved columns.
   static func moved(_ title: String) -> Failure {
     Failure(
       .badInput,

@@ -5,7 +5,7 @@ import Archives
 /// Reads a nested value in one cell: JSON, or the notation of dictionaries and lists in Python, which tools
 /// based on pandas write.
 ///
-/// Creating the strings is slow, so it is used only for rows of diaries, which are few.
+/// Creating the strings is slow, so this reader is used only for rows of diaries, which are few.
 struct NestedText {
   private static let deepestNesting = 16
   private static let maxMembers = 256
@@ -14,8 +14,8 @@ struct NestedText {
   private var position = 0
   private var members: [String: String] = [:]
 
-  /// The plain values in a cell by their dotted names, with list items by their number: `0.code`,
-  /// `carbohydrate.net`. Text after a syntax error is left out.
+  /// The texts, numbers and words in a cell by their dotted names: `0.code`, `carbohydrate.net`. An item of a
+  /// list is named by its number. Text after a syntax error is left out.
   static func members(of field: Field) -> [String: String] {
     var reader = NestedText(field: field)
     _ = reader.value(named: "", depth: 0)
@@ -44,7 +44,7 @@ struct NestedText {
     return true
   }
 
-  /// Parses a value, and adds the plain values in it by their dotted names.
+  /// Parses a value. Adds the texts, numbers and words in it to `members` by their dotted names.
   ///
   /// - Returns: false at a syntax error.
   private mutating func value(named name: String, depth: Int) -> Bool {
@@ -113,13 +113,13 @@ struct NestedText {
   }
 }
 
-/// Reads the objects of a list in a larger object as rows.
+/// Reads the objects of a list as rows, if the list is a cell of a larger object.
 enum NestedObjects {
   /// Calls `body` with a row for each object of the list in a cell.
   ///
   /// - Parameters:
   ///   - columns: the members to find.
-  ///   - line: the line of the larger object, which is added to those of the rows.
+  ///   - line: the line of the larger object. The lines of the rows count from it.
   static func forEach(
     in field: Field, columns: [String], line: Int64, _ body: (Row) -> Void
   ) throws {

@@ -7,11 +7,12 @@ enum RowOutcome {
   case rejected(line: Int64, reason: String)
   /// There is no item at the moment, but the input is still open.
   case paused
-  /// The end. If the input ended inside an item, `cut` has its line and describes it.
+  /// The end of the input. If it ended inside an item, `truncation` has the line and a description of that
+  /// item.
   case end(truncation: (line: Int64, detail: String)?)
 }
 
-/// Yields the rows of an input in order, from text or JSON.
+/// Yields the rows of an input in order, from delimited text, JSON or XML.
 protocol RowSource: AnyObject {
   func next() throws -> RowOutcome
 }

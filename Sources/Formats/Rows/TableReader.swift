@@ -5,7 +5,7 @@ import Archives
 /// Splits delimited text into rows (RFC 4180, with tolerance). Quotes may be missing, a quoted cell may hold
 /// a single quote, and lines may end in LF, CR or CRLF.
 final class TableReader: RowSource {
-  /// The most columns of a row, and the longest quoted cell in bytes.
+  /// The maximum number of columns of a row. `longestCell` is the maximum length of a quoted cell in bytes.
   static let maxColumns = 1024
   static let longestCell = 1 << 20
 
@@ -20,12 +20,13 @@ final class TableReader: RowSource {
   private var copiesCapacity = 4096
   /// Whether the rest of a rejected line is skipped next.
   private var isSkipping = false
-  /// The distance from the start of the window in which no quote closes. A cell that starts there must close
-  /// on its own line: searching as far again for each of many such cells would take too long.
+  /// The number of bytes from the start of the window in which a search found no closing quote. A quoted cell
+  /// that starts in them must close on its own line. Otherwise the long search would be repeated for each
+  /// such cell.
   private var unclosedBytes = 0
 
   /// - Parameters:
-  ///   - linesAreRows: whether line ends inside cells are not counted.
+  ///   - linesAreRows: whether line numbers count rows, so that line ends inside cells are not counted.
   ///   - hasQuotes: whether a quote starts a quoted cell; otherwise it is an ordinary character.
   init(_ text: TextBuffer, delimiter: UInt8, linesAreRows: Bool = false, hasQuotes: Bool = true) {
     self.text = text
@@ -49,8 +50,8 @@ final class TableReader: RowSource {
       case .needsMore:
         if !isSkipping, text.end - text.start >= TextBuffer.longestItem {
           isSkipping = true
-          // The line may be very long because its quotes do not pair up. Each further line would be searched
-          // as far again.
+          // The line may be very long because a quote in it is never closed. The search must not go as far
+          // again for each further line.
           unclosedBytes = text.end - text.start
           return .rejected(line: line, reason: "the line is longer than 8 MiB")
         }
@@ -80,7 +81,7 @@ final class TableReader: RowSource {
     var column = 0
     var innerLines: Int64 = 0
     columnsWithDoubledQuotes.removeAll(keepingCapacity: true)
-    // A byte order mark from joined files.
+    // Joined files have a byte order mark before a line.
     while position + 2 < end, base[position] == 0xEF, base[position + 1] == 0xBB, base[position + 2] == 0xBF {
       position += 3
     }
@@ -119,7 +120,7 @@ final class TableReader: RowSource {
       }
       break
     }
-    // A CR at the very end of the window may be the first half of CRLF.
+    // A CR at the very end of the window may be the first half of CRLF, so more bytes are needed.
     if position < end, base[position] == 0x0D, position + 1 == end, !text.isAtEnd { return .needsMore }
     return finishRow(from: from, to: position, columns: column, innerLines: innerLines)
   }
@@ -147,8 +148,8 @@ final class TableReader: RowSource {
     case needsMore
   }
 
-  /// Reads a quoted cell from after its opening quote. Doubled quotes are halved in a second pass, only when
-  /// the whole cell is there. Therefore a row that is read again finds its bytes unchanged.
+  /// Reads a quoted cell from after its opening quote. Doubled quotes are replaced later, when the whole row
+  /// was read, so a row that must be read again has unchanged bytes.
   private func quotedCell(from: Int, column: Int, innerLines: inout Int64) -> Quoted {
     let base = text.base
     let end = min(text.end, from + Self.longestCell)
@@ -174,7 +175,7 @@ final class TableReader: RowSource {
           store(from: from, to: position, column: column, doubled: doubled)
           return .closed(next: after)
         }
-        // A single quote inside a quoted cell: some programs do not escape it.
+        // Some programs do not escape a quote inside a quoted cell, so this quote is part of the text.
       } else if byte == 0x0A || (byte == 0x0D && (position + 1 == text.end || base[position + 1] != 0x0A)) {
         if !mayHoldLines { return .open }
         innerLines += 1
@@ -189,7 +190,7 @@ final class TableReader: RowSource {
     if doubled > 0 { columnsWithDoubledQuotes.append(column) }
   }
 
-  /// Replaces the cells with doubled quotes by copies with single ones. The bytes of the window do not
+  /// Replaces the cells with doubled quotes by copies with single quotes. The bytes of the window do not
   /// change: an incomplete row is read again, and a rejected row is shown as it was in the input.
   private func halveQuotes(rowLength: Int) {
     if rowLength > copiesCapacity {
@@ -212,7 +213,8 @@ final class TableReader: RowSource {
     }
   }
 
-  /// Ends the row at a quote without an end. The rest of its line is not a row, and the next line may be one.
+  /// Ends the row at a quote that is never closed. The rest of its line is not a row, but the next line may
+  /// be one.
   private func openQuote(at position: Int, innerLines: Int64) -> Scan {
     let scanned = min(text.end, position + 1 + Self.longestCell)
     let rest = UnsafeBufferPointer(start: text.base + position, count: scanned - position)

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Determines from the times of an input whether a sensor took its readings: one each 1 to 15 minutes for a
-/// long time.
+/// Determines from the times of an input whether a sensor measured its readings: one every 1 to 15 minutes
+/// for a long time.
 ///
-/// Order, gaps and several devices make no difference: the times of each device are sorted before the steps
-/// between them are compared. Up to three devices that no column distinguishes are recognised. Of an input
+/// The order of the times, gaps and the number of devices do not change the result. The times of each device
+/// are sorted before the steps between them are compared. Up to three devices that no column distinguishes
+/// are recognised. If there are more than `maxTimes` times, only those of some days are kept.
 /// with very many times, only some whole days are kept.
 struct Cadence {
   private static let maxTimes = 1 << 16
   private static let maxDaysPerKept: Int64 = 1 << 20
   private static let secondsPerDay: Int64 = 86_400
-  /// The fewest equal steps that show a sensor if there are no other steps.
+  /// If all steps between successive times are regular, this number of them shows a sensor.
   private static let minSteps = 3
-  /// The longest step between two readings of a sensor, with the inaccuracy of clocks and rounding.
+  /// The longest step between two readings of a sensor in seconds: 15 minutes, and the inaccuracy of clocks
+  /// and rounding.
   private static let longestStep: Int64 = 18 * 60
-  /// The minimum number of regular steps that shows a sensor although other steps occur among them.
+  /// If irregular steps occur as well, at least this number of regular steps shows a sensor.
   private static let minStepsAmongOthers = 10
 
   private static let minSteadySteps = 24
@@ -53,15 +55,16 @@ struct Cadence {
     days == 1 || (seconds / secondsPerDay) % days == 0
   }
 
-  /// Whether the times are those of a sensor. Finger sticks are hours apart, or sometimes a few minutes.
+  /// Whether a sensor measured at these times. Two finger sticks of a person are usually hours apart, and
+  /// rarely a few minutes.
   var isSensor: Bool {
     let sorted = distinctTimes
     return (1...3).contains { lag in
       let steps = steps(of: sorted, lag: lag)
       let regular = Self.regularCount(steps)
       if regular < Self.minSteps { return false }
-      // If there are few regular steps, all steps must be regular. A person who measures twice at each meal
-      // has long steps between the pairs.
+      // If there are few regular steps, all steps must be regular. So a person who measures twice at each
+      // meal is not taken for a sensor: the steps between the pairs are long.
       if regular < Self.minStepsAmongOthers { return regular == steps.count && lag == 1 }
       return regular * 5 >= steps.count * 3
     }
@@ -69,16 +72,17 @@ struct Cadence {
 
   var isEmpty: Bool { times.isEmpty }
 
-  /// Whether the times show if a sensor measured the readings, or a person, who does not measure that often.
-  /// A few rows of a sensor's table, or rows with gaps between them, do not show it.
+  /// Whether the times are enough to decide between a sensor and a person. A few rows of a sensor's table, or
+  /// rows with gaps between them, are not enough.
   var isConclusive: Bool {
     if isSensor { return true }
     let steps = steps(of: distinctTimes, lag: 1)
     return steps.count >= Self.minSteps && steps.count { $0 > Self.longestStep } * 2 >= steps.count
   }
 
-  /// Whether most times are equally far apart, by 16 to 59 minutes, for half a day or more: too often for a
-  /// person, and too seldom for a sensor. They may be every few values of a sensor, or averages.
+  /// Whether most times are equally far apart, by 16 to 59 minutes, for half a day or more. That is too often
+  /// for a person, and too seldom for a sensor. The rows may be a selection of a sensor's values, or
+  /// averages.
   var isSteady: Bool {
     let steps = steps(of: distinctTimes, lag: 1).sorted()
     guard steps.count >= Self.minSteadySteps else { return false }
@@ -90,7 +94,7 @@ struct Cadence {
   /// Whether the times show that a person measured.
   var isOfPerson: Bool { isConclusive && !isSensor && !isSteady }
 
-  /// Whether there are several times, all of them close together.
+  /// Whether there are several times, and each step between them is at most `longestStep`.
   var isDense: Bool {
     let steps = steps(of: distinctTimes, lag: 1)
     return !steps.isEmpty && steps.allSatisfy { $0 <= Self.longestStep }
@@ -102,8 +106,8 @@ struct Cadence {
     return distinct
   }
 
-  /// The seconds between each time and the one `lag` positions later, of one device and on days that are
-  /// kept.
+  /// The seconds between each time and the one `lag` positions later. Pairs of different devices, and pairs
+  /// across days that were not kept, are left out.
   private func steps(of times: [Time], lag: Int) -> [Int64] {
     zip(times, times.dropFirst(lag)).compactMap { first, second in
       guard first.series == second.series else { return nil }

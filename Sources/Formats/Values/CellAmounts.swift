@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// A column of amounts, the field of a record for them, and their range.
+/// A column of amounts, the record field that stores them, and their permitted range.
 struct AmountColumn {
   let column: Int
   let field: String
@@ -14,9 +14,9 @@ struct AmountColumn {
 }
 
 extension BatchBuilder {
-  /// The amounts in a row by their fields, for formats that write 0 or nothing for a missing amount. Returns
-  /// nil if the row was rejected because a cell holds other text, or a number outside the range of its
-  /// column.
+  /// The amounts in a row by their record fields, for formats that write 0 or nothing for a missing amount.
+  /// Returns nil if the row was rejected because a cell holds other text, or a number outside the range of
+  /// its column.
   mutating func amounts(
     _ row: Row, _ columns: [AmountColumn], _ mark: DecimalMark = .point
   ) -> [String: FieldValue]? {
@@ -34,7 +34,7 @@ extension BatchBuilder {
   }
 }
 
-/// The names under which rows of kinds that a format does not store are counted.
+/// Chooses the name under which a row is counted if the format does not store rows of its kind.
 struct OtherKinds {
   /// The maximum number of kinds counted by their names, more than any format has. Further kinds are counted
   /// under one name.
@@ -43,8 +43,8 @@ struct OtherKinds {
 
   private var names: Set<String> = []
 
-  /// The name under which a row is counted. It is never the cell of a damaged row, which may be a value or a
-  /// note.
+  /// The name for a row with this cell as its kind. The cell of a damaged row may hold a value or a note, so
+  /// only short text of letters becomes a name.
   mutating func name(_ cell: Field) -> String {
     let cell = cell.trimmed
     guard cell.count > 0, cell.count <= Self.longestName else { return "other row" }
@@ -71,7 +71,7 @@ enum CarbohydrateUnit {
     "exchange", "broteinheit", "(be)", "(ke)", "(khe)",
   ]
 
-  /// The unit in a column's folded name; nil if there is no known one.
+  /// The unit that a column's folded name states; nil if it states no known unit.
   init?(header: String) {
     if Self.gramWords.contains(where: header.contains) {
       self = .grams

@@ -6,18 +6,18 @@ import Logbook
 /// never row by row.
 ///
 /// The first of these facts that exists decides:
-/// - what a person gave
-/// - a number over 12
-/// - dots between the numbers
-/// - times after the export's own time or the host's clock
-/// - the continuity of sensor history
-/// - a half-day clock, if the format says that it goes with months first
+/// - the order that a person gave
+/// - a number over 12, which cannot be the month
+/// - dots between the numbers, which mean that the day is first
+/// - an order in which times would be later than the export or the host's clock, so that it is impossible
+/// - the only order in which the sensor history is continuous
+/// - a clock with AM and PM, if the format always writes the month first with it
 /// - a language that always puts the day first
 struct DateOrderSurvey {
-  /// The maximum number of seconds between the export's own time and a later row: two zones and a doubtful
-  /// clock.
+  /// The maximum number of seconds by which a row may be later than the export. The two times may be of
+  /// different zones, and a clock may be wrong.
   private static let slack: Int64 = 26 * 3600
-  /// The fewest sensor readings whose continuity is a proof.
+  /// The minimum number of sensor readings whose continuity is accepted as a proof of the order.
   private static let minForContinuity = 10
 
   private let given: DateOrder?
@@ -34,16 +34,17 @@ struct DateOrderSurvey {
   private var hasRows = false
   /// Whether any date has two different numbers before its year, so that the order matters.
   private var orderMatters = false
-  /// The numbers of all dates; nil once it is certain that the dates do not begin with a year.
+  /// The numbers of all dates; nil once it is certain that the dates do not begin with a two-digit year.
   private var shortYears: ShortYears? = ShortYears()
-  /// The dates with the year first; nil once one of them is impossible.
+  /// The dates, read with a two-digit year first; nil once one of them is impossible in this order.
   private var yearFirst: YearFirst? = YearFirst()
   private var readings = [DateOrder.dayFirst: Candidate(), .monthFirst: Candidate()]
 
   /// The numbers of dates with two-digit years.
   ///
-  /// In `26/05/14`, `26/05/15`, `26/05/16` the first number is always the same, and the last one has several
-  /// values. The last one is then the day, since measurements on one day of each year are unlikely.
+  /// In `26/05/14`, `26/05/15`, `26/05/16` the first number is always the same, and the last number has
+  /// several values. Then the last number is the day and not the year, since no person measures on only one
+  /// day of each year.
   private struct ShortYears {
     var first: Set<Int> = []
     var second: Set<Int> = []
@@ -54,30 +55,31 @@ struct DateOrderSurvey {
 
   /// Dates such as `26/10/01`, which may be in 2026 or in 2001.
   private struct YearFirst {
-    /// The years, if the first number is the year. A month of data has one year, a winter two.
+    /// The years, if the first number is the year. A month of data has one year, a winter has two.
     var years: Set<Int> = []
     var newest = Int64.min
     /// The newest time if the dates are read with the year last.
     var newestOther = Int64.min
     var oldestOther = Int64.max
 
-    /// Whether the years are two successive ones, as at a turn of the year, while the dates with the year
-    /// last are decades apart.
+    /// Whether the dates are in two successive years, as around New Year, if they are read with the year
+    /// first. Read with the year last, they are decades apart.
     var jumpsOtherwise: Bool {
       guard years.count == 2, let first = years.min(), let last = years.max() else { return false }
       return last - first == 1 && newestOther - oldestOther > DateOrderSurvey.longSeconds
     }
   }
-  /// The age in seconds from which data is unusually old. Dates that are older only with the year last are
-  /// doubtful.
+  /// The age in seconds from which data is unusually old. If dates are that old only when they are read with
+  /// the year last, this order is doubtful.
   private static let oldSeconds: Int64 = 10 * 366 * 86400
   /// A period in seconds that is unusually long for one export.
   private static let longSeconds: Int64 = 15 * 366 * 86400
 
-  /// The times of the input in one order.
+  /// The times of the input, if all dates are read in one of the two orders.
   private struct Candidate {
     var newest = Int64.min
-    /// The latest export time. In joined exports the last one has the newest rows.
+    /// The latest export time. If several exports were joined to one file, the latest of them has the newest
+    /// rows.
     var export: Int64?
     var historyFirst = Int64.max
     var historyLast = Int64.min
@@ -101,9 +103,10 @@ struct DateOrderSurvey {
   }
 
   /// - Parameters:
-  ///   - given: what `--date-order` says.
+  ///   - given: the argument of `--date-order`.
   ///   - now: the host's clock in UTC seconds; nil if it is doubtful.
-  ///   - isForced: whether `--force` was given; dates that contradict `given` are then rejected one by one.
+  ///   - isForced: whether `--force` was given. If so, only the rows whose dates contradict `given` are
+  ///     rejected.
   init(given: String?, now: Int64?, isForced: Bool = false) throws {
     self.isForced = isForced
     if let given {
@@ -117,7 +120,7 @@ struct DateOrderSurvey {
     latest = now.map { $0 + Self.slack }
   }
 
-  /// Whether some dates are possible only with the day first, and others only with the month.
+  /// Whether some dates are possible only with the day first, and others only with the month first.
   var contradictsItself: Bool { firstOver12 != nil && secondOver12 != nil }
 
   /// Whether a person gave the order. Then a survey only shows whether the dates contradict it.
@@ -176,8 +179,8 @@ struct DateOrderSurvey {
     shortYears = time.hasShortYear && found.first.count == 1 && found.second.count <= 2 ? found : nil
   }
 
-  /// Refuses dates that seem to begin with a two-digit year: they are recent only in this order, or with the
-  /// year last they are on one day of several years.
+  /// Refuses dates that seem to begin with a two-digit year. Either they are recent only in this order. Or,
+  /// with the year last, they would all be on one day of each year.
   ///
   /// - Throws: `Failure` of category `badInput`.
   func refuseYearFirst() throws {
@@ -204,13 +207,13 @@ struct DateOrderSurvey {
     if time.second > 12 { secondOver12 = secondOver12 ?? line }
   }
 
-  /// Records that no row is later than a time in civil seconds. The input states this time in a form with
-  /// only one meaning.
+  /// Records that no row is later than a time in civil seconds. The input states this time in a form that
+  /// does not depend on the order of the date.
   mutating func noteLatest(_ seconds: Int64) {
     for order in DateOrder.allCases { readings[order]?.noteExport(seconds) }
   }
 
-  /// The order, and the reason for it.
+  /// The order of the dates, and what it was decided by.
   ///
   /// - Parameters:
   ///   - halfDayMeansMonthFirst: whether the format always writes the month first with a half-day clock.
@@ -245,8 +248,8 @@ struct DateOrderSurvey {
       "the order of day and month is unclear in every date; use --date-order dmy or --date-order mdy")
   }
 
-  /// - Throws: `Failure` of category `badInput` if a date is possible only in the other order. Dates that are
-  ///   possible in both would be in wrong months.
+  /// - Throws: `Failure` of category `badInput` if a date is possible only in the order that was not given.
+  ///   Then the dates that are possible in both orders would get wrong months.
   private func refuseContradiction(of given: DateOrder) throws {
     guard !isForced, let contradiction else { return }
     let other: DateOrder = given == .dayFirst ? .monthFirst : .dayFirst
@@ -270,8 +273,8 @@ struct DateOrderSurvey {
     return true
   }
 
-  /// The order in which sensor history is continuous: it has as many short gaps as the other, in less than
-  /// half the span.
+  /// The order in which sensor history is continuous; nil if it is unclear. In this order the history has
+  /// about as many short gaps as in the other order, but is at most half as long.
   private var continuous: DateOrder? {
     guard let day = readings[.dayFirst], let month = readings[.monthFirst],
       min(day.count, month.count) >= Self.minForContinuity
@@ -294,8 +297,8 @@ extension Decision {
     Decision("date-order", order == .dayFirst ? "day first" : "month first", basis)
   }
 
-  /// The decision on the order of dates in an input whose first rows may put the year first. That is the
-  /// order unless another one was decided.
+  /// The decision on the order of dates in an input. It is that the year is first, if the first rows put it
+  /// first and no other order was decided.
   static func dateOrder(_ order: DateOrder?, _ basis: Basis, isYearFirst: Bool) -> Decision {
     isYearFirst && order == nil
       ? Decision("date-order", "year first", .read) : dateOrder(order ?? .dayFirst, basis)

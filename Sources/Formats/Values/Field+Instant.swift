@@ -3,9 +3,10 @@
 import Logbook
 
 extension Field {
-  /// The lowest number that is milliseconds: 2000-01-01. Smaller numbers are seconds, as in Nightscout.
+  /// The lowest number that is read as milliseconds since 1970, the start of the year 2000. Smaller numbers
+  /// are seconds, as in Nightscout.
   private static let minMilliseconds: Int64 = 946_684_800_000
-  /// The highest number that is milliseconds: the end of the year 9999.
+  /// The highest number that is read as milliseconds: the end of the year 9999.
   private static let maxMilliseconds: Int64 = 253_402_300_799_999
 
   /// The instant in this field: seconds or milliseconds since 1970, or a time with the year first, in UTC if
@@ -58,7 +59,7 @@ extension Field {
       isWallClock: shown.utcOffset == nil)
   }
 
-  /// The first three digits of a fraction of a second, after `YYYY-MM-DDThh:mm`.
+  /// The milliseconds: the first three digits of a fraction of a second, after `YYYY-MM-DDThh:mm`.
   private var millisecondsOfSecond: Int64 {
     var index = 16
     while index < count, start[index] != UInt8(ascii: "."), start[index] != UInt8(ascii: ",") { index += 1 }
@@ -73,13 +74,14 @@ extension Field {
 }
 
 extension ZoneOffsets {
-  /// An instant as the zone shows it.
+  /// The clock time of an instant in this zone.
   @inline(__always)
   mutating func shown(utc seconds: Int64) -> ShownTime {
     ShownTime(instant: seconds, zoneOffset: offset(atUTC: seconds))
   }
 
-  /// An instant as the zone shows it. A phone writes its whole history with the offset of the place in which it exports.
+  /// Converts a time from the phone's offset to this zone. A phone writes its whole history with the offset
+  /// of the place in which it exports. That offset is wrong for readings from other places.
   ///
   /// - Parameter time: the time with the phone's offset.
   mutating func shown(_ time: ShownTime) -> ShownTime {
@@ -88,8 +90,8 @@ extension ZoneOffsets {
     return LogbookZone.movable.contains(seconds) ? shown(utc: seconds) : time
   }
 
-  /// A time as the zone shows it, if its source states UTC: many servers and programs write every instant so, whatever
-  /// clock the person saw.
+  /// Converts a time that is stated in UTC to this zone, and returns any other time unchanged. Many servers
+  /// and programs write every instant in UTC, whatever clock the person saw.
   mutating func localised(_ time: ShownTime) -> ShownTime { time.utcOffset == 0 ? shown(time) : time }
 }
 
@@ -117,7 +119,8 @@ enum MonthNames {
     return prefixes.first { word.hasPrefix($0.name) }?.month
   }
 
-  /// The date with a month's name, such as `Aug 7, 2017`, `7 août 2017` or `7. Aug. 2017`; nil for others.
+  /// The date with a month's name, such as `Aug 7, 2017`, `7 août 2017` or `7. Aug. 2017`; nil for any other
+  /// text.
   static func date(_ text: String) -> (year: Int, month: Int, day: Int)? {
     let words = text.split(whereSeparator: { $0 == " " || $0 == "," || $0 == "\u{A0}" || $0 == "\u{202F}" })
       .filter { $0 != "de" && $0 != "del" }

@@ -11,8 +11,8 @@ enum DecimalMark: UInt8 {
 }
 
 extension Field {
-  /// The whole number in this field, with at most 18 digits and an optional sign. Sums of a few of them never
-  /// overflow.
+  /// The whole number in this field, with at most 18 digits and an optional sign. Because of this limit, sums
+  /// of a few such numbers never overflow.
   var integer: Int64? {
     var index = 0
     var isNegative = false

@@ -29,7 +29,7 @@ struct AmbiguousTime {
   }
 }
 
-/// Reads numbers and signs in sequence.
+/// Reads the numbers and separators of a time from left to right.
 private struct TimeScanner {
   let field: Field
   var position = 0
@@ -61,7 +61,8 @@ private struct TimeScanner {
   /// Reads `h:mm` or `hh:mm:ss`, also with dots instead of colons, with a fraction of a second, which is
   /// dropped, and with AM or PM. It also reads the forms of `otherTimeOfDay`.
   ///
-  /// - Parameter followsDate: whether a date is before it in the cell, so that four digits are a time.
+  /// - Parameter followsDate: whether a date precedes the time in the cell. Only then are four digits read as
+  ///   a time.
   mutating func timeOfDay(followsDate: Bool) -> TimeOfDay? {
     let first = position
     guard let hour = number(maxDigits: 2) else { return nil }

@@ -5,11 +5,12 @@ import Logbook
 /// The meaning of a column's name, in the languages of the exports: en, de, fr, nl, es, it, pt, pl, da, sv,
 /// nb.
 struct HeaderWords {
-  /// The name as headers are compared, with `_` and `-` as blanks.
+  /// The name in the form of `foldedHeader`, with blanks in place of `_` and `-`.
   let name: String
-  /// The name's runs of letters and digits. A run that changes from lower to upper case is also split there.
+  /// The sequences of letters and digits in the name. A word in `camelCase` is included as a whole and in
+  /// parts.
   let words: Set<String>
-  /// The meaning of the name in terms of glucose.
+  /// The meaning of the name, if it is a name for glucose.
   let glucose: GlucoseName
 
   /// - Parameter header: a column's name. A text that is longer than any name is read as an empty one.
@@ -42,13 +43,13 @@ struct HeaderWords {
   private static let utcWords: Set<String> = ["utc", "gmt", "zulu"]
   private static let otherTimeWords: Set<String> = ["offset", "local", "not", "non", "no", "minus", "plus"]
 
-  /// Whether a cell can be the name of a time. This is a cheap check before `isTime`, which is false for
-  /// every cell that this one refuses.
+  /// Whether a cell may be the name of a time column. This check is cheaper than `isTime`. If it is false,
+  /// `isTime` is false as well.
   static func mayNameTime(_ field: Field) -> Bool {
     guard field.count <= Field.maxNameBytes else { return false }
     for place in 0..<field.count {
-      // Two letters of a name may have quotes and marks between them, which `foldedHeader` drops, or separate
-      // accents.
+      // These bytes can be part of a quote, a mark or a separate accent between two letters of a name.
+      // `foldedHeader` may drop them, so the cell may still be a name of a time.
       if [0x22, 0xAF, 0xCC, 0xEF].contains(field[place]) { return true }
       for name in timeNames[Int(field[place])] where begins(field, at: place, with: name) { return true }
     }
@@ -58,14 +59,16 @@ struct HeaderWords {
   private static func begins(_ field: Field, at place: Int, with name: [UInt8]) -> Bool {
     for (offset, letter) in name.enumerated() {
       guard place + offset < field.count else { return false }
-      // Other letters have different bytes by case and encoding.
+      // The bytes of a letter outside ASCII depend on its case and the encoding, so any such byte is
+      // accepted.
       if letter >= 0x80 { return field[place + offset] >= 0x80 }
       if field[place + offset] | 0x20 != letter { return false }
     }
     return true
   }
 
-  /// The names of times by their first byte, in either case.
+  /// The names of times by their first byte. An upper-case letter has the same names as its lower-case
+  /// letter.
   private static let timeNames: [[[UInt8]]] = {
     let moments = momentNames.compactMap { $0.split(separator: " ").first }
     let names =
@@ -77,7 +80,8 @@ struct HeaderWords {
   /// Whether the header is a name for glucose values only.
   var isGlucose: Bool { glucose.isGlucose }
 
-  /// Whether the header has a word for glucose, and others that may change its meaning. A person may know it.
+  /// Whether the header has a word for glucose, and other words that may change its meaning. Only a person
+  /// can know whether the column holds glucose readings.
   var isPossibleGlucose: Bool {
     mentionsGlucose && !isGlucose && !namesNoValue && !glucose.namesOtherTime
   }
@@ -101,8 +105,8 @@ struct HeaderWords {
   /// Whether the header is a name for the time at which a database made or changed its row.
   var isDatabaseStamp: Bool { !words.isDisjoint(with: Self.stampWords) }
 
-  /// Whether the header is a name of a column that shows another subject: cell cultures, blood gases,
-  /// predictions, pictures or the weather. In such a table, glucose or BG is not a person's reading.
+  /// Whether the header shows that the table has another subject: cell cultures, blood gases, predictions,
+  /// pictures or the weather. In such a table, glucose or BG is not a person's reading.
   var isOfOtherSubject: Bool { !words.isDisjoint(with: Self.otherSubjectWords) }
 
   /// Whether the header is a name for glucose in grams per litre, as some laboratories write it.
@@ -111,16 +115,17 @@ struct HeaderWords {
   /// Whether the header has the unit grams per litre.
   var statesGramsPerLitre: Bool { words.contains("g") && words.contains("l") }
 
-  /// Whether the header is a name for marks of rows that are not readings: deleted, invalid, predicted.
+  /// Whether the column marks rows that are not readings: deleted, invalid, predicted.
   var isFlag: Bool { !mentionsGlucose && !words.isDisjoint(with: Self.flagWords) }
 
-  /// Whether a cell of a column of words says that its row is not a reading. A sentence does not.
+  /// Whether this text, as a cell, states that its row is not a reading. A text of more than three words is a
+  /// sentence and does not count.
   var namesNoReading: Bool {
     name.split(separator: " ").count <= 3 && !words.isDisjoint(with: Self.noReadingCells)
   }
 
-  /// Whether the header may be a name for marks of rows that are not readings. The cells must be true and
-  /// false as well, since a word such as `filled` may mean a prescription.
+  /// Whether the column may mark rows that are not readings. The cells must be true and false as well, since
+  /// a word such as `filled` may mean a prescription.
   var isPossibleFlag: Bool {
     !words.isDisjoint(with: Self.possibleFlagWords)
       && words.isSubset(
@@ -159,7 +164,7 @@ struct HeaderWords {
     return isInMillimoles && words.isDisjoint(with: ["mol", "моль"]) ? .millimolesPerLitre : nil
   }
 
-  /// The kind of reading in the name.
+  /// The kind of reading that the name states.
   var kind: ReadingKind? {
     if isKetone { return .ketone }
     if words.contains("scan") || name.contains("gescannt") { return .scan }
@@ -259,8 +264,9 @@ struct HeaderWords {
     "pred", "preds", "yhat", "lag", "slope", "mage", "confidence", "ml", "percent", "streefwaarde", "index",
     "indice", "índice", "indeks", "load", "variability", "cv",
   ]
-  /// Words that exclude readings in a name with glucose. These are sums, predictions, values of another time,
-  /// artificial numbers, device health, raw signals, amounts in food and medicines, and other fluids.
+  /// Words that show that a column does not hold readings although its name mentions glucose. These are sums,
+  /// predictions, values of another time, artificial numbers, device health, raw signals, amounts in food and
+  /// medicines, and other fluids.
   private static let noReadingWords: Set<String> = [
     "peak", "highest", "lowest", "baseline", "auc", "iauc", "spike", "spikes", "count", "percentile", "p",
     "coverage", "gap", "minutes", "management", "category", "score", "roc", "eventual", "guard", "next",

@@ -27,11 +27,12 @@ struct ImportHint {
     add("device", options.device)
     if options.force { words += " --force" }
     let name = options.inputName
-    // A name that begins like an option would be read as one.
+    // A name that begins with a hyphen would be read as an option.
     return words + " " + (name != "-" && name.hasPrefix("-") ? "./\(name)" : name).shellWord
   }
 
-  /// The command with each of these changes, one per line, for the end of a sentence with a colon.
+  /// One command for each change of the options, each on its own line. The text follows a sentence that ends
+  /// with a colon.
   func lines(_ changes: [(inout ExportOptions) -> Void]) -> String {
     changes.map { change in
       var changed = self
@@ -44,7 +45,7 @@ struct ImportHint {
 /// The notation for columns on the command line: `time=ts,value=mgdl`. After a backslash, a comma, an equals
 /// sign or another backslash is part of a name.
 package enum ColumnPairs {
-  /// The pairs of a list; nil if a part is not a pair, or one side is empty.
+  /// The pairs in the text; nil if an item between commas is not a pair, or its name or value is empty.
   package static func parse(_ text: String) -> [(name: String, value: String)]? {
     var pairs: [(name: String, value: String)] = []
     var pair = (name: "", value: "")
@@ -69,7 +70,8 @@ package enum ColumnPairs {
       isEscaped = false
       if isValue { pair.value.append(character) } else { pair.name.append(character) }
     }
-    // A backslash at the end made the last comma part of a name.
+    // If the text ends with a backslash, the comma added to it became part of a name or value, so the text is
+    // invalid.
     return isValue || !pair.name.isEmpty ? nil : pairs
   }
 

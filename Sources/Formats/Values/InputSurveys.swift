@@ -2,10 +2,10 @@
 
 import Logbook
 
-/// Determines the unit of an input without one, from all of its values.
+/// Determines the unit of an input that states none, from all of its values.
 struct UnitSurvey {
-  /// The bounds by which values show their unit: values above this one are not in mmol/L, and values below
-  /// `minMilligrams` are not in mg/dL.
+  /// The bounds by which values show their unit: values above `maxMillimoles` are not in mmol/L, and values
+  /// below `minMilligrams` are not in mg/dL.
   private static let maxMillimoles = 35.0
   private static let minMilligrams = 36.0
 
@@ -28,7 +28,7 @@ struct UnitSurvey {
     basis = given == nil ? .inferred : .given
   }
 
-  /// Whether all values must be surveyed.
+  /// Whether all values must be surveyed, because no unit was given.
   var isUndecided: Bool { given == nil }
   /// Whether the survey checks that the values do not contradict the given unit.
   var comparesGiven: Bool { given != nil && !isForced }
@@ -41,7 +41,7 @@ struct UnitSurvey {
     if number <= Self.maxMillimoles, number != number.rounded() { hasFraction = true }
   }
 
-  /// Whether the values exclude a unit.
+  /// Whether the values show that they are not in this unit.
   private func exclude(_ unit: GlucoseUnit) -> Bool {
     unit == .millimolesPerLitre ? above * 100 >= count * 95 : above == 0 && hasFraction
   }
@@ -58,7 +58,8 @@ struct UnitSurvey {
           + "if they are \(unit.name)")
     }
     guard isUndecided, count > 0 else { return }
-    // A sensor that sometimes shows 20 uses mg/dL: no person repeatedly has 36 mmol/L.
+    // If nearly all values are 36 or more, they are in mg/dL: no person repeatedly has 36 mmol/L. The few
+    // lower values are then low values in mg/dL, such as 20.
     if above * 100 >= count * 95 {
       unit = .milligramsPerDecilitre
     } else if above == 0, hasFraction {
@@ -107,7 +108,7 @@ struct DecimalMarkSurvey {
 }
 
 /// Determines whether 0 in a column means that there is no value. It does if nearly all of many cells are 0,
-/// and a meter can show the numbers in the others.
+/// and the numbers in the other cells are ones that a meter can show.
 struct ZeroSurvey {
   private static let minCells = 50
 

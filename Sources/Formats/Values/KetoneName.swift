@@ -2,12 +2,14 @@
 
 import Logbook
 
-/// Whether the name of a column is one for ketones in blood, in mmol/L.
+/// Recognises the names of columns for ketones in blood, in mmol/L.
 ///
-/// Strips for urine have 1 to 4 plus signs, breath has ppm, and some programs have mg/dL. So a name is one of ketones only by
-/// a word for them and words of a closed list, as with glucose.
+/// Other ketones have other units: strips for urine show 1 to 4 plus signs, breath is measured in ppm, and
+/// some programs use mg/dL. So a name must have a word for ketones, and its other words must be in a closed
+/// list.
 extension HeaderWords {
-  /// Whether the header is a name for ketone values. A name for both kinds does not say which kind a row is.
+  /// Whether the header is a name for ketone values. A name that also mentions glucose is not one, since it
+  /// does not state which of the two a row holds.
   var isKetone: Bool {
     guard !name.contains("+"), !mentionsGlucose else { return false }
     let parts = name.split { !$0.isLetter && !$0.isNumber }.map(String.init)
@@ -15,7 +17,8 @@ extension HeaderWords {
       && parts.allSatisfy { Self.ketoneWords.contains($0) || Self.harmlessKetoneWords.contains($0) }
   }
 
-  /// Why a column that a person named for ketones does not hold them in mmol/L by its own name; nil if nothing shows it.
+  /// The reason why the column's own name excludes ketones in mmol/L, although a person chose this column for
+  /// ketones. Nil if the name does not exclude them.
   var reasonAgainstKetones: String? {
     if unit == .milligramsPerDecilitre { return "is in mg/dL; divide its values by 10.4 for mmol/L" }
     let other = name.split { !$0.isLetter }.first { part in
@@ -57,7 +60,8 @@ extension HeaderWords {
 }
 
 extension GenericFinding {
-  /// The question for a column of ketones that has no unit and only whole numbers, as the marks of a urine strip.
+  /// The problem of a column of ketones that has no unit and only whole numbers: they may be the grades of a
+  /// urine strip.
   var wholeKetonesProblem: GenericProblem? {
     let place = columns[.ketone]
     guard place >= 0, header.words[place].isKetone, header.words[place].unit == nil else { return nil }
@@ -73,7 +77,8 @@ extension GenericFinding {
       choices: columns[.value] >= 0 || columns[.smbg] >= 0 ? [others, columns] : [columns])
   }
 
-  /// - Throws: `Failure` of category `badInput` if a person named a column for ketones that holds others by its name.
+  /// - Throws: `Failure` of category `badInput` if a person chose a column for ketones whose name shows that
+  ///   they are not in mmol/L or not of blood.
   func requireBloodKetones() throws {
     let place = columns[.ketone]
     guard place >= 0, let reason = header.words[place].reasonAgainstKetones else { return }

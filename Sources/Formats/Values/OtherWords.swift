@@ -2,10 +2,11 @@
 
 /// Names for what is measured, given or eaten besides glucose.
 package enum OtherMeasure {
-  /// Whether a word is such a name in one of the languages of the exports, such as `insulin`, `Novorapid` or
-  /// `Ruhepuls`.
+  /// Whether a word names something other than glucose that is measured, given or eaten, such as `insulin`,
+  /// `Novorapid` or `Ruhepuls`.
   ///
-  /// A typed word is prose, in which stems also occur inside other words: `impulsive` does not mean a pulse.
+  /// The word must begin or end with a stem, since in prose a stem also occurs inside other words. For
+  /// example, `impulsive` does not mean a pulse.
   package static func isNamed(by word: String) -> Bool {
     let word = HeaderWords(word)
     return word.namesOther(by: word.beginsOrEnds(with:))
@@ -23,10 +24,11 @@ extension HeaderWords {
     namesFood(by: has) || has(Self.otherStems) || !words.isDisjoint(with: Self.otherWords)
   }
 
-  /// Whether the header is a name for a part of food. Then sugar in the next column is a part of food, too.
+  /// Whether the header is a name for a part of food. If so, a column of sugar in the same table is a part of
+  /// food, too.
   var namesFood: Bool { namesFood(by: hasStem) }
 
-  /// Whether the header is a name for something of a day that a person judges, such as a diet or sleep.
+  /// Whether the header is a name for something in daily life that a person rates, such as diet or sleep.
   var isOfDailyLife: Bool { namesFood || isMeal || !words.isDisjoint(with: Self.dailyWords) }
 
   private static let dailyWords: Set<String> = [
@@ -47,7 +49,7 @@ extension HeaderWords {
     }
   }
 
-  /// Whether the header is a name for the person of the row.
+  /// Whether the header is a name for the person to whom the row belongs.
   var isPerson: Bool {
     // The names in nested objects have dots, as in `patient.firstName`.
     let last = name.split(separator: ".").last.map(String.init) ?? name
@@ -64,11 +66,11 @@ extension HeaderWords {
       }
   }
 
-  /// Whether the header is only `id`, which can be that of each row or that of the person.
+  /// Whether the header is only `id`, which can identify each row or the person.
   var isBareID: Bool { name == "id" }
 
-  /// Whether the header is a name for something that one person has only one of, such as a sex or a bed.
-  /// Unlike `isPerson`, it names no person.
+  /// Whether the header is a name for an attribute of which a person has only one, such as a sex or a bed.
+  /// Unlike a header with `isPerson`, it does not identify the person.
   var isOfPerson: Bool { Self.attributeNames.contains(name) || Self.attributeNames.contains(whole) }
 
   private var whole: String { name.filter { $0 != " " } }
@@ -168,7 +170,8 @@ enum InsulinWord {
   private static let long = ["long", "lang", "lent", "larg", "lung", "lång", "intermedi"]
   private static let rapid = ["fast", "rapid", "rápid", "schnell", "kurz", "snel", "snabb", "hurtig", "rask"]
 
-  /// The subtype of a dose by parts of a folded word; nil for a word of an unknown language.
+  /// The subtype of a dose, if a folded word contains one of the known parts; nil for a word of an unknown
+  /// language.
   static func subtype(_ word: String) -> String? {
     if long.contains(where: word.contains) { return "long" }
     return rapid.contains(where: word.contains) ? "rapid" : nil

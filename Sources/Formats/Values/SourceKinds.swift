@@ -16,7 +16,8 @@ struct SourceKinds {
 
     mutating func add(_ bytes: some Sequence<UInt8>) {
       for byte in bytes { hash = (hash ^ UInt64(byte)) &* 1_099_511_628_211 }
-      // No text holds this byte, so that the parts of a key do not run into one another.
+      // No UTF-8 text holds the byte 0xFF, so it separates the texts. Without it, the texts `ab` and `c`
+      // would have the same hash as `a` and `bc`.
       hash = (hash ^ 0xFF) &* 1_099_511_628_211
     }
   }
@@ -42,8 +43,8 @@ struct SourceKinds {
   private static let maxSources = 64
 
   private var sources: [Key: Source] = [:]
-  /// Whether words of the label are more certain than the times, as in a column for the device that measured
-  /// the values.
+  /// Whether words of the label decide before the times do, as in a column for the device that measured the
+  /// values.
   private let readsWords: Bool
 
   init(readsWords: Bool = false) { self.readsWords = readsWords }
@@ -51,7 +52,8 @@ struct SourceKinds {
   /// Whether there are too many sources, so that they cannot be devices.
   var isFull: Bool { sources.count >= Self.maxSources }
 
-  /// Whether a source needs no label, because it is known, or because there are too many sources.
+  /// Whether `note` needs no label for this source, because the source is known, or because there are too
+  /// many sources.
   func knows(_ key: Key) -> Bool { isFull || sources[key] != nil }
 
   /// Records the time of a value.
@@ -63,7 +65,7 @@ struct SourceKinds {
     sources[key]?.cadence.note(seconds, series: 0)
   }
 
-  /// Judges each source after all times were recorded.
+  /// Determines the kind of device of each source, after all times were recorded.
   mutating func decide() {
     for (key, source) in sources {
       var decided = Source(label: source.label)
@@ -88,13 +90,14 @@ struct SourceKinds {
     return deviceKinds.count == 1 ? deviceKinds.first : nil
   }
 
-  /// The labels of the sources that were judged in this way, each once, sorted by name.
+  /// The labels of the sources with this kind of device, each once, sorted by name.
   func labels(of deviceKind: DeviceKind) -> [Label] {
     let labels = Set(sources.values.filter { $0.deviceKind == deviceKind }.map(\.label))
     return labels.sorted { ($0.name, $0.place) < ($1.name, $1.place) }
   }
 
-  /// Marks sources as sensors that have few values close together, or the name of a sensor.
+  /// If the input has a sensor, marks further sources as sensors: those of unknown kind whose values are
+  /// close together, and those with the name of a sensor in this input.
   mutating func joinSensors() {
     let sensors = Set(labels(of: .sensor).map(\.name))
     guard !sensors.isEmpty else { return }
@@ -120,8 +123,8 @@ enum SourceName {
   ]
   /// Parts of the names of sensors from makers of meters. A name with one of them is not that of a meter.
   private static let otherNames = ["cgm", "sensor", "smartguide", "caresensair"]
-  /// Stems of words for a sensor. The next two lists are for a drop of blood, and for a value that a person
-  /// typed.
+  /// Stems of words for a sensor. `meterStems` are for a drop of blood, and `manualStems` for a value that a
+  /// person typed.
   private static let sensorStems = ["sensor", "cgm", "interstit", "continu", "kontinu", "gewebe"]
   private static let meterStems = [
     "finger", "capil", "kapil", "glucomet", "glucómet", "glucomèt", "glukomet", "messgerät", "teststreifen",
@@ -144,15 +147,15 @@ enum SourceName {
     return meterNames.contains { folded.contains($0) } && !otherNames.contains { folded.contains($0) }
   }
 
-  /// What measured the values according to the texts of a source: a word for the way of measuring, or the
-  /// name of a sensor. Nil if they do not state it.
+  /// The kind of device that the texts of a source state by a word for the method, or by the name of a
+  /// sensor. Nil if they do not state it.
   static func deviceKind(of texts: [String]) -> SourceKinds.DeviceKind? {
     if let stated = texts.lazy.compactMap({ word($0) }).first { return stated }
     return texts.contains(where: isSensor) ? .sensor : nil
   }
 
-  /// What a text states in any column: a word for a sensor or a drop of blood, or the name of a sensor or
-  /// meter. A word such as `manual` may be the mode of a pump.
+  /// The kind of device that a text of any column states: by a word for a sensor or a drop of blood, or by
+  /// the name of a sensor or meter. A word such as `manual` is not read, since it may be the mode of a pump.
   static func statedDeviceKind(_ text: String) -> SourceKinds.DeviceKind? {
     if isRemark(text) { return nil }
     let (isOfSensor, isOfMeter) = (has(text, sensorStems), has(text, meterStems))
