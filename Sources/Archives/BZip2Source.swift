@@ -55,7 +55,7 @@ final class BZip2Source: UnpackingSource {
           stream.avail_in = UInt32(count)
         }
       }
-      // Another stream may follow.
+      // Another stream may follow the one that ended.
       if !isOpen { try open() }
       switch BZ2_bzDecompress(&stream) {
       case BZ_OK: break

@@ -19,7 +19,7 @@ package final class GzipSource: UnpackingSource {
     self.packed = packed
     self.name = name
     input = .allocate(byteCount: 64 * 1024, alignment: 16)
-    // 15 bits of window, plus 16 for a gzip header.
+    // The window has 15 bits. The 16 that is added makes zlib expect a gzip header.
     guard inflateInit2_(&stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
       throw Failure(.inputOutput, "\(name): cannot start decompressing")
     }

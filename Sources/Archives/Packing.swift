@@ -21,7 +21,7 @@ package enum Packing: String, CaseIterable {
   }
 
   /// Whether the bytes begin with a skippable Zstandard frame, as `pzstd` writes it. Sixteen signatures mark
-  /// one.
+  /// such a frame.
   private static func isSkippableFrame(_ head: some Collection<UInt8>) -> Bool {
     guard let first = head.first, first & 0xF0 == 0x50 else { return false }
     return head.dropFirst().starts(with: [0x2A, 0x4D, 0x18])

@@ -118,7 +118,8 @@ struct PlainTags {
     }
   }
 
-  /// The length and byte of one of the five references that XML predefines, such as `&lt;`; nil for others.
+  /// The length and byte of one of the five references that XML predefines, such as `&lt;`; nil for any other
+  /// reference.
   private func reference(at place: Int) -> (length: Int, byte: UInt8)? {
     for (text, byte) in Self.references where bytes[place...].starts(with: text) { return (text.count, byte) }
     return nil

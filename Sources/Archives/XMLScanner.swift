@@ -6,8 +6,8 @@ import Glibc
 /// Finds the rows of XML that arrives in pieces (expat). Memory is bounded: elements that are not rows are
 /// not stored, nesting and rows have limits, and only the five predefined entities are known.
 ///
-/// Plain sibling elements are parsed without expat; see `PlainTags`. Expat reads the rest as if they were
-/// absent, which has no effect on the result.
+/// Plain sibling elements are parsed without expat; see `PlainTags`. Expat reads the rest of the XML as if
+/// these elements were absent, which has no effect on the result.
 package final class XMLScanner {
   static let deepestNesting = 64
   /// The longest tag or row, in bytes.
@@ -219,7 +219,7 @@ package final class XMLScanner {
       let text = XML_ErrorString(XML_GetErrorCode(parser)).map { String(cString: $0) } ?? "unknown"
       return (line, "the XML is truncated or damaged (\(text))")
     }
-    // While expat waits for the rest of a token, it reports no position.
+    // While expat waits for the rest of a token, it reports no position. Then `unread` keeps its value.
     state.pointee.unread = max(state.pointee.unread, tagStart)
     return nil
   }

@@ -100,7 +100,7 @@ enum DescriptorFiles {
     }
     methods.xFileControl = { _, _, _ in SQLITE_NOTFOUND }
     methods.xSectorSize = { _ in 4096 }
-    // SQLite then uses no locks and no journal for the file, even for one in WAL mode.
+    // With this flag, SQLite uses no locks and no journal for the file, even for a file in WAL mode.
     methods.xDeviceCharacteristics = { _ in SQLITE_IOCAP_IMMUTABLE }
     return methods
   }

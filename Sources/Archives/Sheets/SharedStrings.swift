@@ -9,7 +9,8 @@ final class SharedStrings: XMLPart {
   /// The maximum number of bytes of all texts with their lengths. A million rows with a different time of day
   /// each need a third of it.
   static let maxTotalBytes = 64 << 20
-  /// Every 16th text has a stored offset; a text between them is found by reading the lengths from there.
+  /// Every 16th text has a stored offset. A text between two of them is found by reading the lengths from the
+  /// stored offset on.
   private static let spacing = 16
   private static let lengthSize = 4
 

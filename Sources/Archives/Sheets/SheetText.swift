@@ -13,7 +13,8 @@ struct SheetText {
   /// One more than the maximum number of columns of a table. A row of this width is later rejected, and the
   /// others are read.
   static let maxColumns = 1025
-  /// The maximum width for padding. A wider row is an exception, which other rows do not follow.
+  /// The maximum width to which rows are padded. A wider row is an exception, and the rows after it are not
+  /// padded to its width.
   private static let maxPadding = 128
   private static let pieceSize = 256 * 1024
 
@@ -78,7 +79,7 @@ struct SheetText {
 
   private static func needsQuotes(_ cell: UnsafeBufferPointer<UInt8>) -> Bool {
     for byte in cell where byte == 0x2C || byte == 0x22 || byte == 0x0A || byte == 0x0D { return true }
-    // Blanks at both ends belong to the text.
+    // Blanks at both ends belong to the text. Quotes preserve them.
     return cell.first == 0x20 || cell.last == 0x20
   }
 

@@ -49,8 +49,8 @@ final class RelationshipReader: XMLPart {
     relations[id] = Relation(type: type, target: target)
   }
 
-  /// The target of a relationship by the end of its type's name, since strict and transitional files have
-  /// different beginnings. Of several, the one with the first id in text order is returned.
+  /// The target of the relationship whose type ends with this name. The beginning of a type differs between
+  /// strict and transitional files. If several relationships match, the first id in text order decides.
   func target(ofType type: String) -> String? {
     relations.filter { $0.value.type.hasSuffix("/\(type)") }.min { $0.key < $1.key }?.value.target
   }

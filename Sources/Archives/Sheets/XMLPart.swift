@@ -7,7 +7,7 @@ import Logbook
 /// Reads one XML file of an office document as a stream (expat). A subclass handles its elements.
 ///
 /// Memory is bounded: nesting, tags and texts have limits. A document type ends the reading, so that there
-/// are no entities; no office program writes one.
+/// are no entities. No office program writes a document type.
 class XMLPart {
   static let deepestNesting = 64
   /// The longest tag, in bytes.
@@ -188,10 +188,10 @@ struct XMLName {
     local = strchr(name, 0x3A).map { UnsafePointer($0 + 1) } ?? name
   }
 
-  /// Whether the name without its prefix is this one.
+  /// Whether the name without its prefix equals another name.
   @inline(__always) func isLocally(_ name: StaticString) -> Bool { Self.matches(local, name) }
 
-  /// Whether the name with its prefix is this one.
+  /// Whether the name with its prefix equals another name.
   @inline(__always) func `is`(_ name: StaticString) -> Bool { Self.matches(whole, name) }
 
   @inline(__always)

@@ -152,8 +152,8 @@ extension AppleHealthFormat {
     }
   }
 
-  /// The minutes of a basal segment of a pump, to a hundredth. Nil for an injection, which has one time, or the
-  /// day and more for which it works.
+  /// The minutes of a basal segment of a pump, to a hundredth. Nil for an injection: it has the same start
+  /// and end, or ends when the insulin stops to work, a day or more later.
   private static func segmentMinutes(_ row: Row) -> Double? {
     guard let (_, start) = time(row), let (_, end) = time(row, Name.end), (1..<86400).contains(end - start)
     else { return nil }
@@ -191,7 +191,7 @@ extension AppleHealthFormat {
       return out.reject(row, "invalid startDate; expected YYYY-MM-DD hh:mm:ss +hhmm")
     }
     let source = row[Name.source].text
-    // A dose of 5 U and a meal of 5 g of one app and second are two records.
+    // The text includes the kind, since 5 U and 5 g of one app in one second are two records.
     let text = "\(kind == .insulin ? "insulin " : "")\(utc) \(row[Name.value].text) \(source)"
     out.add(
       kind, at: zoneOffsets.shown(shown), owner: source, source: source, sourceID: diary.id(of: text),

@@ -2,7 +2,8 @@
 
 import Logbook
 
-/// The JSON that CareLink's apps for care partners fetch: the last day of a sensor and a pump.
+/// The JSON bodies that CareLink's apps for care partners fetch: each has the last day of a sensor and a
+/// pump.
 ///
 /// Its times end in `Z`, but are the patient's wall clock. The offset is the difference between the two times
 /// of the phone's last transfer: one as shown, one in milliseconds of UTC. Names and serial numbers are
@@ -24,7 +25,7 @@ struct CareLinkCloudFormat: ExportFormat {
       "sg", "timestamp", "datetime", "sensorState", "type", "dateTime",
     ]
     + doseNames.map { "data.dataValues.\($0)" } + doseNames
-  /// The members of a dose. Those of an older app are in the marker itself.
+  /// The members of a dose. In a body of an older app, they are members of the marker itself.
   private static let doseNames = [
     "deliveredFastAmount", "deliveredExtendedAmount", "effectiveDuration", "programmedDuration",
   ]
@@ -145,7 +146,7 @@ struct CareLinkCloudFormat: ExportFormat {
     if units[1] > 0 {
       fields["extended"] = .number(units[1])
       let minutes = [Item.minutes, Item.programmedMinutes].compactMap { dose($0, row).jsonNumber }
-      // A longer time has another unit.
+      // A greater number is in another unit than minutes, so it is left out.
       fields["minutes"] = minutes.first { (1...1440).contains($0) }.map(FieldValue.number)
     }
     out.add(.insulin, at: time, owner: model, line: row.line, fields)

@@ -10,8 +10,8 @@ struct CareLinkFormat: ExportFormat {
   static let summary =
     "sensor and meter readings, calibrations, insulin, basal rates, carbohydrates, event markers"
 
-  /// True: of one real export 340 of 1,688 rows repeat another row (danny98m/GluGo2.0). A pump states seconds,
-  /// and gives no two boluses in one second.
+  /// True: in one real export (danny98m/GluGo2.0), 340 of 1,688 rows repeat another row. A repeated row is
+  /// not a second bolus: a pump states seconds, and gives no two boluses in one second.
   static var repeatsRows: Bool { true }
 
   private var header: CareLinkHeader
@@ -29,7 +29,8 @@ struct CareLinkFormat: ExportFormat {
   private var devices = CareLinkDevices()
   private var twins = CareLinkTwins()
   private var calculations = CareLinkCalculations()
-  /// Whether the file lists the basal insulin of a closed loop, of which a daily total would be a repetition.
+  /// Whether the file lists the basal insulin of a closed loop. Then a daily total would count this insulin a
+  /// second time.
   private var hasAutomaticBasal = false
   let joinMark: String?
   private var lastDevice: (model: [UInt8], index: DeviceIndex)?
@@ -271,7 +272,8 @@ extension CareLinkFormat {
     "", "meter", "external_meter", "entered_in_bg_entry", "entered_as_bg_marker", "bg_reading_received",
     "user_accepted_remote_bg", "user_rejected_remote_bg", "user_rejected_sensor_calib",
   ]
-  /// The words for a value of the bolus calculator, where a person may accept that of the sensor.
+  /// The words for a value of the bolus calculator, in which a person may have accepted the value of the
+  /// sensor.
   private static let calculatorWords: Set<String> = [
     "entered_in_bolus_wizrd", "entered_in_bolus_wizard", "entered_in_meal_wizard",
   ]
@@ -383,8 +385,9 @@ extension CareLinkFormat {
     return true
   }
 
-  /// Adds the automatic insulin of a day as basal insulin without an amount: whether it includes corrections is not
-  /// known. So the total of such a day is unknown, and not that of the boluses.
+  /// Adds the automatic insulin of a day as basal insulin without an amount, since it is not known whether it
+  /// includes corrections. So the total of such a day is unknown. Otherwise the boluses would count as the
+  /// total.
   private mutating func readDailyTotal(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     guard !hasAutomaticBasal, row[header[.bolusSource]].trimmed.equals("CLOSED_LOOP_AUTO_INSULIN"),
       let units = number(row[header[.delivered]].trimmed), units > 0
@@ -396,7 +399,8 @@ extension CareLinkFormat {
     add(.insulin, fields, row, at: time, into: &out)
   }
 
-  /// The use of a delivered amount. In closed loop, a pump gives basal insulin as a small bolus each five minutes.
+  /// The subtype of a delivered amount, and whether the pump gave it automatically. In closed loop, a pump
+  /// gives basal insulin as a small bolus every five minutes.
   private func use(of row: Row) -> [String: FieldValue] {
     switch row[header[.bolusSource]].trimmed.text {
     case "CLOSED_LOOP_MICRO_BOLUS", "CL_MICRO_BOLUS", "CLOSED_LOOP_AUTO_BASAL":

@@ -4,9 +4,9 @@ import Logbook
 
 /// How the time of a copy of a finger stick differs from that of its original.
 enum CareLinkCopy {
-  /// The copy has the second of its original.
+  /// The copy has the same second as its original.
   case exact
-  /// The copy is some seconds later: the pump sent a stick on to the sensor.
+  /// The copy is some seconds later, when the pump sent the finger stick on to the sensor.
   case later
   /// The seconds of the copy are truncated.
   case rounded
@@ -17,8 +17,8 @@ enum CareLinkCopy {
 /// original are left out.
 ///
 /// A pump writes every finger stick that a person types into it to the column of calibrations, even without a
-/// sensor. So it is a calibration only within a day of a sensor's value, or if the sensor's own clock states
-/// it, too.
+/// sensor. So such a value counts as a calibration only within a day of a sensor's value, or if the sensor's
+/// own row (`SensorCalBG`) states it.
 struct CareLinkTwins {
   /// The maximum number of items of each kind to keep, enough for more than ten years of finger sticks.
   private static let maxKept = 100_000
@@ -35,7 +35,8 @@ struct CareLinkTwins {
   private var originals: Set<TimeAndValue> = []
   private var minutes: Set<TimeAndValue> = []
   private var copies: [(reading: Reading, kind: CareLinkCopy)] = []
-  /// A pump sends a stick to the sensor when the person answers its question, which stays open for minutes.
+  /// The maximum number of seconds from a finger stick to its copy. The pump first asks the person whether to
+  /// send it to the sensor, and the question stays open for minutes.
   private static let maxDelay: Int64 = 300
   /// The hours since 1970 in which a sensor had values.
   private var sensorHours: Set<Int64> = []
@@ -86,7 +87,7 @@ struct CareLinkTwins {
     // Copies with seconds come first, so that they replace their rounded copies.
     let sent = Set(copies.filter { $0.kind == .later }.map { Self.place($0.reading, unit: 1) })
     for copy in copies where copy.kind == .exact {
-      // What the pump sent on to the sensor is listed as its calibration, too.
+      // A finger stick that the pump sent on to the sensor is also listed as a calibration of the sensor.
       if sent.contains(Self.place(copy.reading, unit: 1)), hasEarlierOriginal(copy.reading) { continue }
       if originals.contains(Self.place(copy.reading, unit: 1)) { continue }
       var reading = copy.reading
@@ -111,8 +112,8 @@ struct CareLinkTwins {
   }
 }
 
-/// Carbohydrates of calculations that were given up. A person who mistyped them corrects them some minutes later in a
-/// calculation that the pump delivers, so only the second one is a meal.
+/// Carbohydrates of bolus calculations that were cancelled. A person who mistyped them corrects them some
+/// minutes later in a calculation that the pump delivers. So only the second calculation is a meal.
 struct CareLinkCalculations {
   /// The carbohydrates of a calculation that was not delivered.
   struct Meal {
@@ -142,7 +143,7 @@ struct CareLinkCalculations {
     return true
   }
 
-  /// The meals that no delivered calculation corrects, and the number of the others.
+  /// The meals that no delivered calculation corrects, and the number of corrected ones.
   mutating func decide() -> (meals: [Meal], corrected: Int) {
     let kept = meals.filter { meal in
       let times = delivered[meal.owner] ?? []

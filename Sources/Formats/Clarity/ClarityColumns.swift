@@ -27,7 +27,7 @@ struct ClarityColumns {
   /// The columns with unknown names, with the usual name of those that are read.
   let unusual: [(column: Int, name: String?)]
 
-  /// The English names in Clarity's order, with further names of the time.
+  /// The English names in Clarity's order. The column of times has several names.
   private static let names: [[String]] = [
     ["index"], ["timestamp", "date_time", "datetime", "date time", "time"], ["event type"], ["event subtype"],
     ["patient info"], ["device info"], ["source device id"], ["glucose value"], ["insulin value"],
@@ -93,10 +93,11 @@ struct ClarityColumns {
     unusual.filter { $0.column < cells.count }.map { HeaderNames.warning(cells[$0.column], readAs: $0.name) }
   }
 
-  /// The position of Clarity's first column, `Index`, in a translated header; -1 if it is missing.
+  /// The position of Clarity's first column, `Index`, in a translated header; -1 if only that column is
+  /// missing. Nil for any other header.
   private static func start(of cells: [String]) -> Int? {
     if let tick = cells.firstIndex(of: "transmitterzeit (lange ganzzahl)"), tick >= 11 { return tick - 12 }
-    // The letters of the hours depend on the language: hh, uu, tt.
+    // The letters for hours depend on the language (hh, uu, tt), so only the end of the name is compared.
     return cells.prefix(3).firstIndex { $0.hasSuffix(":mm:ss)") }.map { $0 - 1 }
   }
 

@@ -53,7 +53,7 @@ extension ClarityFormat {
     add(.exercise, fields, row, at: shown, into: &out)
   }
 
-  /// Adds a note. No column is for its text, which is in the first unused column.
+  /// Adds a note. Clarity has no column for its text, which is in the first filled one of three columns.
   private func readNote(_ row: Row, at shown: ShownTime, into out: inout BatchBuilder) {
     let places = [columns.subtype, columns.patientInfo, columns.deviceInfo]
     guard let place = places.first(where: { !row[$0].trimmed.isEmpty }) else {

@@ -4,8 +4,9 @@ import Logbook
 
 /// Dexcom Clarity CSV, G4 to G7 and Stelo, in every language.
 ///
-/// A sensor reading's position is the transmitter's tick. Clarity renumbers rows and revises values, and
-/// shown times were seen to move by an hour between exports. Files saved again without ticks use the time.
+/// A sensor reading is identified by the transmitter's tick. Clarity renumbers rows and revises values, and
+/// shown times were seen to move by an hour between exports. In files without ticks, which other programs
+/// saved, the time identifies the reading.
 struct ClarityFormat: ExportFormat {
   static let id = "clarity"
   static let title = "Dexcom Clarity CSV"
@@ -78,7 +79,7 @@ struct ClarityFormat: ExportFormat {
   }
 
   /// The person in these cells. A cell with a date is the date of birth, another cell with a digit is an id,
-  /// and the rest is the name: the titles of the cells are translated.
+  /// and the rest is the name. The titles of the cells are not used, since they are translated.
   static func statedPersons(named names: [String]) -> [StatedPerson] {
     let marked = names.filter { $0.contains(where: \.isNumber) }
     let name = names.filter { !$0.contains(where: \.isNumber) }.joined(separator: " ")
@@ -209,7 +210,8 @@ extension ClarityFormat {
     return event == .unknown ? eventOfColumns(row) : event
   }
 
-  /// Whether the column after the event's value is not empty. No event of Clarity has two values.
+  /// Whether the column after the event's value is not empty. No event of Clarity has two values, so a
+  /// decimal comma may have split the value.
   @inline(__always) private func isSplit(_ row: Row, _ event: ClarityEvent) -> Bool {
     switch event {
     case .estimate, .calibration, .fingerStick: !row[columns.insulin].isEmpty
@@ -241,8 +243,8 @@ extension ClarityFormat {
     }
   }
 
-  /// Reads a row with a word in place of a value. The word means a level if it is known, or if the subtype
-  /// repeats it.
+  /// Reads a row with a word in place of a value. The word means below or above the range, if it is known, or
+  /// if the subtype repeats it.
   private mutating func readLevel(
     _ row: Row, _ reason: String, at shown: ShownTime, into out: inout BatchBuilder
   ) {

@@ -7,7 +7,7 @@ import Logbook
 /// Translations use various words, so no list of them is complete. A value of the same sensor shortly before
 /// or after an unknown word determines its meaning for the whole input.
 struct ClarityLevels {
-  /// The side of the range that a word means.
+  /// Whether a word means a value below or above the sensor's range.
   enum Level { case low, high }
 
   /// A sensor reading whose word is still unknown.
@@ -19,13 +19,13 @@ struct ClarityLevels {
 
   /// The maximum length of a word in bytes, above that of any translation.
   private static let maxWordBytes = 40
-  /// The maximum numbers of unknown words, more than a translation has, and of held readings, three days of
-  /// them.
+  /// The maximum number of unknown words, more than a translation has. `maxUndecided` is the maximum number
+  /// of held readings, three days of them.
   private static let maxWords = 16
   private static let maxUndecided = 1000
-  /// The maximum distance in seconds between a value and a word that it determines.
+  /// The maximum distance in seconds between a word and a value that shows its meaning.
   private static let reach: Int64 = 15 * 60
-  /// The values in mg/dL below or above which a neighbour's word is low or high.
+  /// A word next to a value below `low` means low, and next to a value above `high` it means high. In mg/dL.
   private static let sides = (low: 100.0, high: 250.0)
 
   private static let lowStems = [
@@ -68,7 +68,8 @@ struct ClarityLevels {
     return isLow == isHigh ? nil : isLow ? .low : .high
   }
 
-  /// Holds a reading until a value determines its word; false if too many are held, or if no value can.
+  /// Holds a reading until a value shows the meaning of its word. Returns false if too many readings are
+  /// held.
   mutating func keep(_ reading: Reading, word: String, rejection: Rejection) -> Bool {
     if learned[word] == nil, let lastValue, isNear(reading, lastValue.device, lastValue.seconds) {
       learn(word, lastValue.measurement)
@@ -78,7 +79,7 @@ struct ClarityLevels {
     return true
   }
 
-  /// Records a value, which determines words near it.
+  /// Records a value, which shows the meaning of unknown words near it.
   @inline(__always)
   mutating func note(_ measurement: Measurement, of device: DeviceIndex, at time: DeviceTime) {
     lastValue = (device, time.seconds, measurement)
@@ -105,7 +106,7 @@ struct ClarityLevels {
   /// Whether a held reading still needs a value.
   var hasUndecided: Bool { !undecided.isEmpty }
 
-  /// Returns and removes the held readings whose word is known now.
+  /// Returns and removes the held readings whose word has become known.
   mutating func removeDecided() -> [(reading: Reading, level: Level)] {
     let decided = undecided.compactMap { kept in learned[kept.word].map { (reading: kept.reading, level: $0) }
     }
@@ -123,8 +124,8 @@ struct ClarityLevels {
 /// Detects when the clock that showed a device's times was set back, from the order of the readings in the
 /// input.
 struct DeviceClock {
-  /// The longest step back in seconds that is a change of the clock; no two zones are further apart. After a
-  /// longer one, another export begins.
+  /// The longest step back in seconds that is a change of the clock; no two zones are further apart. A longer
+  /// step back means that another export begins.
   private static let longestStepBack: Int64 = 26 * 3600
 
   private enum Direction { case open, rising, falling }
@@ -136,7 +137,8 @@ struct DeviceClock {
   private var highest = Int64.min
 
   /// Places a reading by its tick if its time may be in a repeated hour. The ticks since the last reading
-  /// outside that hour show which occurrence it is. After a clock was set by hand, they may match neither.
+  /// outside that hour show which occurrence it is. If the clock was set by hand, they may match neither
+  /// occurrence.
   ///
   /// - Parameter placement: the zone's placement, with the first occurrence of a repeated time.
   @inline(__always)
@@ -167,7 +169,8 @@ struct DeviceClock {
     return direction == .rising && (now < highest || last < highest)
   }
 
-  /// Starts another export, whose rows have their own order. Ticks and UTC continue.
+  /// Starts another export, whose rows have their own order. The anchor is kept, since ticks and UTC
+  /// continue.
   mutating func startExport() {
     direction = .open
     last = nil

@@ -35,7 +35,8 @@ struct ContourFormat: ExportFormat {
         let unit = Self.unit(of: cells[place])
       else { return nil }
       let meal = place + Offset.carbs
-      // `Meal[g]` in any language. A table of only the first columns begins with row numbers.
+      // The app's whole table has a column such as `Meal[g]` here, in any language. A table with only the
+      // first columns begins with row numbers.
       isWhole = meal < cells.count && cells[meal].hasSuffix("[g]")
       let isReordered = HeaderNames.isReordered(cells, from: place - 1, among: ContourFormat.known)
       guard isReordered || (place >= 1 && (cells[0] == "#" || isWhole)) else { return nil }
@@ -197,15 +198,15 @@ extension ContourFormat {
     for (place, kind) in [(Offset.notes, RecordKind.note), (Offset.activity, .exercise)] {
       let cell = row[header.glucose + place].trimmed
       if cell.isEmpty { continue }
-      // The app writes a line break as two characters.
+      // The app writes a line break as the two characters `\n`.
       let text = cell.text.replacing(#"\n"#, with: "\n")
       out.add(kind, at: time, owner: model, line: row.line, ["text": .text(text)])
     }
     readMedication(row, at: time, into: &out)
   }
 
-  /// Adds the doses in the text of a cell such as `Fast-acting Insulin (Bolus): 3 U,Long-acting Insulin
-  /// (Basal): 12 U`. Other medication is only counted.
+  /// Adds the doses in the text of a cell such as
+  /// `Fast-acting Insulin (Bolus): 3 U,Long-acting Insulin (Basal): 12 U`. Other medication is only counted.
   private func readMedication(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     let cell = row[header.glucose + Offset.medication].trimmed
     guard !cell.isEmpty else { return }

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Biometrics of Cronometer. Each row states its measurement and its unit. The glucose in its food tables is
-/// sugar in food.
+/// Biometrics of Cronometer. Each row states its measurement and its unit. Cronometer's food tables are not
+/// read: their glucose is sugar in food.
 struct CronometerFormat: ExportFormat {
   static let id = "cronometer"
   static let title = "Cronometer biometrics CSV"

@@ -3,7 +3,7 @@
 import Logbook
 
 /// A sheet of Diasend's export, saved as CSV or read from a workbook: the glucose of a meter or a sensor, or
-/// insulin and carbohydrates. The service is closed; people keep its files.
+/// insulin and carbohydrates. The service is closed, but people still have its files.
 struct DiasendFormat: ExportFormat {
   static let id = "diasend"
   static let title = "Diasend sheets"
@@ -159,8 +159,8 @@ struct DiasendFormat: ExportFormat {
     kind = cadence.isSensor ? .cbg : .smbg
   }
 
-  /// The failure for too few rows to show who measured. Guessing is not possible: the next, longer sheet
-  /// could show the other kind, and the readings would be stored twice.
+  /// The failure for a sheet with too few rows to show whether a meter or a sensor measured. A guess could be
+  /// wrong: the next, longer sheet could show the other kind, and the readings would be stored twice.
   private var unknownKind: Failure {
     let kinds = [ReadingKind.smbg, .cbg].map { kind in
       { (options: inout ExportOptions) in options.kind = kind }
@@ -202,7 +202,7 @@ struct DiasendFormat: ExportFormat {
   }
 
   private mutating func readOther(_ row: Row) -> RowVerdict {
-    // The person is stated above the header, which occurs once.
+    // Rows above the header state the person and the period, and are not data.
     guard let sheet = Self.sheet(row.fields.map(\.text), isBelowPeriod: true) else {
       return .unknown("before the header, or not a row of Diasend")
     }

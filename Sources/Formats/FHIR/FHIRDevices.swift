@@ -3,9 +3,10 @@
 import Logbook
 import Nightscout
 
-/// The Device resources of an input, by the names in Observations' references.
+/// The Device resources of an input, by the names with which Observations refer to them.
 struct FHIRDevices {
-  /// The maximum number of devices to keep, more than any export has. Others are not resolved.
+  /// The maximum number of devices to keep, more than any export has. References to further devices are not
+  /// resolved.
   private static let maxDevices = 10_000
   private static let maxReference = 512
   /// The longest name or serial number in scalars.
@@ -37,8 +38,8 @@ struct FHIRDevices {
   /// The device of an Observation: a Device that the Observation contains, or one that was added before.
   /// Without a reference, the displayed text is the model. An unknown vendor or model is empty.
   ///
-  /// - Returns: nil for a reference to an unknown Device: with the Device, the readings would have another
-  ///   identity.
+  /// - Returns: nil for a reference to an unknown Device. If the readings were stored without it, an input
+  ///   with the Device would give them another identity.
   func device(of observation: JSONValue) -> Device? {
     guard let reference = observation["device"] else { return Self.unnamed }
     guard let target = reference["reference"]?.text else {

@@ -14,13 +14,13 @@ struct FHIRObservation {
     case rejected(String)
   }
 
-  /// Why an Observation cannot be read, without any of its values.
+  /// The reason why an Observation cannot be read. It contains none of the Observation's values.
   struct Reason: Error {
     let text: String
   }
 
   let resource: JSONValue
-  /// The codings of a reading. A translation may have the other unit.
+  /// The meanings of the Observation's codes. A translation of a code may have the other unit.
   private let meanings: [FHIRCode.Meaning]
   private let codings: [(isLOINC: Bool, code: String)]
   /// The parts of the identity in an Observation of glucoport.
@@ -99,7 +99,7 @@ extension FHIRObservation {
 // MARK: - Observations of other programs
 
 extension FHIRObservation {
-  /// The side of the range on which a value is.
+  /// Whether a value is below or above the measuring range.
   enum Range { case low, high }
 
   private enum Amount {

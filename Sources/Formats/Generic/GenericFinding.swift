@@ -270,8 +270,7 @@ extension GenericFinding {
     return cells.allSatisfy { CellContent($0) == .text } && !cells.allSatisfy(MealMark.isMark)
   }
 
-  /// Whether a column may have names of persons, whatever the column is called: its cells are words that each
-  /// occur in many rows.
+  /// Whether a column may have names of persons, whatever it is called: words that each occur in many rows.
   private func mayNameSeries(_ place: Int) -> Bool {
     let words = header.words[place]
     guard !columns.isUsed(place), !words.name.isEmpty, !words.isTime, !words.isRowType, !words.isOfSensor,
@@ -283,8 +282,7 @@ extension GenericFinding {
   }
 
   /// Whether a column may have words for rows that are not readings, such as `forecast`. Often only the last
-  /// rows have such a word, so the first rows need not show it. A column of remarks does not count: `average
-  /// day` says nothing about its reading.
+  /// rows have such a word. A remark does not count: `average day` says nothing about its reading.
   private func mayMarkRows(_ place: Int) -> Bool {
     let words = header.words[place]
     return !words.name.isEmpty && !words.isTime && !words.isRemark && !describesNeighbour(place)
@@ -345,8 +343,7 @@ extension GenericFinding {
     return finding
   }
 
-  /// The choices whose times belong to their values by name, as `followup_measured_at` belongs to
-  /// `followup_value`.
+  /// The choices whose times belong to their values by name: `followup_measured_at` with `followup_value`.
   private func matched(_ choices: [GenericColumns]) -> [GenericColumns] {
     func similarity(_ choice: GenericColumns) -> Int {
       guard choice[.time] >= 0, choice[.value] >= 0 else { return 0 }
@@ -500,8 +497,7 @@ extension GenericFinding {
     return nil
   }
 
-  /// The problem of a column of kinds with words for meals, next to values that are not named for glucose.
-  /// Its rows may be meals instead of readings.
+  /// The problem of words for meals in the column of kinds, next to values that are not named for glucose.
   private func mealKindProblem(_ place: Int) -> GenericProblem? {
     guard columns[.value] >= 0, !readsMealMarks, !header.cells(place).contains(where: { KindWord($0) != nil })
     else { return nil }

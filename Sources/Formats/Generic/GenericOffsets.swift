@@ -95,8 +95,8 @@ extension GenericFinding {
     )
   }
 
-  /// The time zone that a row above a table names: `America/New_York`, or any zone after a label, as in `#
-  /// Time zone: EST`. Nil for any other row.
+  /// The time zone that a row above a table names: `America/New_York`, or any zone after a label, as in
+  /// `# Time zone: EST`. Nil for any other row.
   static func zone(in row: [String]) -> String? {
     let text = row.filter { !$0.isEmpty }.joined(separator: ":")
     let parts = text.split(separator: ":", maxSplits: 1).map { part in

@@ -244,8 +244,8 @@ extension GlookoFormat {
     out.add(kind, at: time, owner: owner(row), source: table.source.rawValue, line: row.line, fields)
   }
 
-  /// The device that a row names, or the source of a table without devices: the pump, the diary and the
-  /// sensor may each have a meal in the same minute. Rows of the diary have no owner.
+  /// The device that a row names, or the source of a table without devices. It distinguishes meals that the
+  /// pump, the diary and the sensor have in the same minute. Rows of the diary have no owner.
   private func owner(_ row: Row) -> String {
     let serial = row[table[.serial]].text
     return serial.isEmpty && table.source != .diary ? table.source.rawValue : serial

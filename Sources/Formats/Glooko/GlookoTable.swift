@@ -18,8 +18,8 @@ struct GlookoTable {
   enum Kind: CaseIterable {
     case cgm, meter, bolus, basal, dailyTotal, alarm, food, exercise, insulin, medication, carbs, note
 
-    /// The required columns. `hasTitle`: only below Glooko's title line, since the columns by themselves
-    /// prove nothing.
+    /// The required columns. If `hasTitle` is true, the table must be below Glooko's title line, since other
+    /// programs write the same columns.
     fileprivate var needs: (columns: [GlookoColumn], hasTitle: Bool) {
       switch self {
       case .cgm: ([.cgm], false)
@@ -38,8 +38,8 @@ struct GlookoTable {
     }
   }
 
-  /// Where the rows of a table come from: the source in their provenance. A meal may be in all of them, so
-  /// they are compared as the sources of different exports are.
+  /// The source of a table's rows, which is stored in their provenance. A meal may be in all sources, so they
+  /// are compared like sources of different exports.
   enum Source: String {
     /// The memory of a pump, with the carbohydrates that were typed into its bolus calculator.
     case pump

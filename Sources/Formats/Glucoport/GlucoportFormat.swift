@@ -137,7 +137,7 @@ package enum GlucoportColumn: Int, CaseIterable, Sendable {
     }
   }
 
-  /// Whether an export has it only on request: the value in a fixed unit.
+  /// Whether an export has the column only on request. These columns have the value in a fixed unit.
   package var isOnRequest: Bool { self == .valueMgdl || self == .valueMmoll }
 }
 

@@ -202,7 +202,7 @@ extension Field {
 
 /// Records of a glucoport export, with their identity.
 extension GlucoportIdentity {
-  /// Why a record cannot be rebuilt, without any of its values.
+  /// The reason why a record cannot be rebuilt. It contains none of the record's values.
   struct Reason: Error {
     let text: String
   }
@@ -238,7 +238,7 @@ extension GlucoportIdentity {
     record.entryGuid = entry.isEmpty ? nil : entry.text
     record.provenance = provenance
     record.deleted = Self.flag(deleted) ?? false
-    // A tombstone has no fields.
+    // A tombstone may have no fields. Then there is nothing to check.
     if !record.deleted || !fields.values.isEmpty, let fault = kind.details?.fault(in: fields) {
       return .failure(Reason(text: fault))
     }

@@ -26,7 +26,7 @@ package struct GlucoportReading: Sendable {
   package let positionKind: PositionKind
   /// The shown time in civil seconds, or the tick.
   package let position: Int64
-  /// The value's part of the identity.
+  /// The value bucket: the part of the identity that depends on the value.
   package let valueBucket: Int64
   /// The number among readings that are equal in every other part.
   package let occurrence: Int64

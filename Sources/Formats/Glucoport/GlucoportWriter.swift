@@ -72,7 +72,7 @@ package struct GlucoportWriter: Sendable {
 /// The text that the lines of many readings share, since most readings of a device differ only in times and
 /// numbers. Copying it is faster than writing every column.
 ///
-/// It is a class, so that a search does not copy the texts of each pattern.
+/// The pattern is a class, so that a search does not copy the texts of each pattern.
 private final class LinePattern: Sendable {
   private let reading: GlucoportReading
   private let device: ExactDevice
@@ -324,7 +324,7 @@ private struct TimeTexts: Sendable {
   }
 }
 
-/// A device that is compared byte for byte: two that only look alike are two devices.
+/// A device that is compared byte for byte. Two devices whose texts only look alike are different.
 private struct ExactDevice: Sendable {
   private let device: Device
   /// Whether all texts of the device are ASCII. Equal ASCII texts of the same length have equal bytes; other

@@ -2,9 +2,10 @@
 
 import Logbook
 
-/// JSON of the app Health Auto Export: metrics of Apple Health, each with its points.
+/// JSON of the app Health Auto Export: metrics of Apple Health, each with its values, called points.
 ///
-/// A point has the instant and the source of a record in `export.xml`, so that both are the same reading.
+/// A point has the same instant and source as the record in Apple Health's `export.xml`, so both become the
+/// same reading.
 struct HealthAutoExportFormat: ExportFormat {
   static let id = "health-auto-export"
   static let title = "Health Auto Export JSON"

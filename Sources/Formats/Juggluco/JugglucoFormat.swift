@@ -145,7 +145,8 @@ struct JugglucoFormat: ExportFormat {
     }
   }
 
-  /// Adds an amount. A person's label states its kind: insulin, food or anything else.
+  /// Adds an amount as a note. Only its label, in a person's own words, states whether it is insulin, food or
+  /// anything else.
   private func readAmount(_ row: Row, at time: ShownTime, _ instant: Int64, into out: inout BatchBuilder) {
     let words = [row[header.columns[.name]], row[header.value]].map { $0.trimmed.text }
       .filter { !$0.isEmpty }

@@ -81,13 +81,13 @@ struct LibreColumns {
   var names: [[String]] { servings >= 0 ? LibreNames.libreView : LibreNames.desktop }
 
   /// The unit of the column of carbohydrates if its name does not show it. LibreView has a column of grams
-  /// and one of portions, in this order. The desktop software has one, in the person's unit.
+  /// and one of portions, in this order. The desktop software has one column, in the person's unit.
   var usualCarbs: CarbohydrateUnit { servings >= 0 ? .grams : .servings }
 
   /// The bit of a column in a set of columns; 0 for a column that the layout lacks.
   @inline(__always) func bit(_ column: Int) -> UInt64 { column >= 0 ? 1 << UInt64(column) : 0 }
 
-  /// Why a row of another type is rejected.
+  /// The reason for which a row of an unknown type is rejected.
   static let unknownType =
     "unknown record type; expected a number from 0 (sensor history) to 6 (change of the clock)"
 
@@ -189,7 +189,7 @@ struct LibreHeader {
       + unread.map { HeaderNames.warning(texts[$0], readAs: nil) }
   }
 
-  /// The unit of glucose, and the number of columns with a unit; nil if one is in a wrong position.
+  /// The unit of glucose, and the number of columns with a unit; nil if a unit is in a wrong column.
   private static func units(
     _ cells: [String], _ columns: LibreColumns
   ) -> (glucose: GlucoseUnit, count: Int)? {
@@ -205,7 +205,8 @@ struct LibreHeader {
     return found.map { ($0, count) }
   }
 
-  /// The known columns with values or text in a row. Others are counted: their content is unknown.
+  /// The known columns that are filled in a row. Filled unknown columns are only counted, since their content
+  /// is unknown.
   @inline(__always)
   func filled(_ row: Row, into out: inout BatchBuilder) -> UInt64 {
     let filled = columns.filled(row)
@@ -220,8 +221,8 @@ struct LibreHeader {
   }
 }
 
-/// The ends of a sensor's range: 40 and 500 mg/dL. Abbott's exports write the end itself in place of LO and
-/// HI.
+/// The limits of a sensor's range: 40 and 500 mg/dL. In place of LO and HI, Abbott's exports write the number
+/// of the limit.
 enum LibreLimits {
   static func reader(_ unit: GlucoseUnit, _ mark: DecimalMark) -> GlucoseReader {
     unit == .millimolesPerLitre
@@ -229,7 +230,8 @@ enum LibreLimits {
       : GlucoseReader(unit: unit, mark: mark, lowLimit: 40, highLimit: 500)
   }
 
-  /// The mark of a number that equals a limit. Strips have a lower limit than sensors.
+  /// The mark of a number that equals a limit of the sensor, and so may mean LO or HI. The lower limit of
+  /// strips is lower, so a finger stick at the sensor's lower limit gets no mark.
   @inline(__always)
   static func mark(_ cell: CellValue, _ kind: ReadingKind, _ reader: GlucoseReader) -> ReadingMarks {
     guard case .measurement(.value(let quantity)) = cell, quantity.unit == reader.unit else { return [] }

@@ -5,8 +5,8 @@ import Logbook
 /// The FreeStyle Libre desktop software's tab-separated text, its Spanish variant with semicolons, and Libre
 /// Pro CSV.
 ///
-/// The ID counts the reader's memory, and is the position of readings; shown times may go back. The file
-/// states neither the reader nor its serial number.
+/// The ID of a row counts the entries in the reader's memory. It is the position of a reading, since shown
+/// times may go back. The file states neither the reader nor its serial number.
 struct LibreDesktopFormat: ExportFormat {
   static let id = "libre-desktop"
   static let title = "FreeStyle Libre desktop software"
@@ -20,7 +20,8 @@ struct LibreDesktopFormat: ExportFormat {
   private var mark: DecimalMarkSurvey
   private let model: String
   private var reader: DeviceIndex?
-  /// In the repeated hour of autumn: the newest shown time, and whether the clock went back since.
+  /// The newest shown time in the repeated hour of autumn. `isSecondPass` is true after the clock went back
+  /// in it.
   private var newestInOverlap: Int64?
   private var isSecondPass = false
 
@@ -192,8 +193,8 @@ extension LibreDesktopFormat {
     if filled & notesBit != 0 { diary.addNote(to: &out) }
   }
 
-  /// The parts of a row with records. Their id is the ID with the time: two readers use the same IDs, and the
-  /// file does not name the reader.
+  /// The records of a row. Their id consists of the row's ID and its time: two readers use the same IDs, and
+  /// the file does not name the reader.
   private func diaryRow(_ row: Row, _ id: Int64, _ time: ShownTime) -> LibreDiaryRow {
     LibreDiaryRow(
       row: row, columns: header.columns, mark: mark.mark, carbs: header.carbs, time: time, owner: "",

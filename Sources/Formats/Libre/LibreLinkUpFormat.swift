@@ -17,8 +17,8 @@ struct LibreLinkUpFormat: ExportFormat {
   }
 
   private static let members = ["FactoryTimestamp", "Timestamp", "ValueInMgPerDl"]
-  /// The paths of measurements: the item itself, or a member of a connection. `glucoseItem` holds the same
-  /// reading.
+  /// The paths of measurements: the item itself, or a member of a connection. A `glucoseItem` holds the same
+  /// reading as a `glucoseMeasurement`.
   private static let places = [
     "", "glucoseMeasurement.", "connection.glucoseMeasurement.", "glucoseItem.", "connection.glucoseItem.",
   ]
@@ -95,8 +95,8 @@ struct LibreLinkUpFormat: ExportFormat {
     }
     guard let place else { return .data }
     if options.isFetched, place > 0 {
-      // The current value of a fetched graph is not a scan that a person made. The sensor's history has a
-      // value for its time later.
+      // The current value of a fetched graph is not a scan that a person made. Later, the sensor's history
+      // has a value for the same time.
       out.skip("current value")
     } else {
       add(.scan, row, at: place * Name.count, device, into: &out)
@@ -111,7 +111,8 @@ struct LibreLinkUpFormat: ExportFormat {
     return named.isEmpty ? options.patient ?? "" : named
   }
 
-  /// The device of a person. Its model has a mark made from the person's id instead of the id.
+  /// The device of a person. Its model ends with a short digest of the person's id, since the id itself must
+  /// not be stored.
   private func device(of patient: String, in out: inout BatchBuilder) -> DeviceIndex {
     let name = patient.isEmpty ? model : "\(model) \(InputPeople.mark(patient))"
     return out.device(Device(vendor: "Abbott", model: name, format: Self.id))
@@ -127,7 +128,8 @@ struct LibreLinkUpFormat: ExportFormat {
     var shown = zoneOffsets.shown(utc: factory.seconds)
     if let local = row[column + Name.shown].ambiguousTime?.time(.monthFirst) {
       let offset = local.seconds - factory.seconds
-      // A local time that is a day off does not change when the value was measured.
+      // A local time that is a day off is ignored, since `FactoryTimestamp` states when the value was
+      // measured.
       if abs(offset) <= Self.maxOffset { shown = ShownTime(local, utcOffset: Int32(offset)) }
     }
     switch glucose.read(row[column + Name.value]) {

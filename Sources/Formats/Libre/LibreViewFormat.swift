@@ -24,7 +24,7 @@ struct LibreViewFormat: ExportFormat {
   private var orderBasis = Decision.Basis.given
   private let isYearFirst: Bool
   /// The oldest time in a title line, in UTC seconds, for each order of day and month. Nil is the key of a
-  /// time with only one meaning. Of joined exports, the oldest is assumed.
+  /// time with only one meaning. If exports were joined, the oldest time is used.
   private var generated: [DateOrder?: Int64] = [:]
   private var isDamaged = false
   let joinMark: String?
@@ -206,7 +206,8 @@ extension LibreViewFormat {
     return .unknown("before the header, or not a row of LibreView")
   }
 
-  /// Reads the time in a title line: its third cell, in UTC and in the form of the rows.
+  /// Reads the time in a title line. It is in the third cell, in UTC, and in the form of the times in the
+  /// rows.
   private mutating func noteTitle(_ row: Row) -> AmbiguousTime? {
     guard row.count >= 3 else { return nil }
     let cell = row[2]
@@ -229,7 +230,7 @@ extension LibreViewFormat {
       hasHalfDay: false, separator: date.separator)
   }
 
-  /// Reads a row with more than one sensor value.
+  /// Reads a row that has anything else than a single sensor value.
   private mutating func readOdd(
     _ row: Row, _ type: UInt8, _ filled: UInt64, at time: ShownTime, into out: inout BatchBuilder
   ) {
@@ -280,7 +281,7 @@ extension LibreViewFormat {
   }
 }
 
-/// The rest of a decimal comma without quotes: the number's fraction is in the next column.
+/// The fraction of a number whose decimal comma was not quoted, so that the fraction is in the next column.
 private enum Spill {
   case none
   /// The next column holds a zero, which has no effect.
@@ -298,8 +299,8 @@ private enum Spill {
 }
 
 extension LibreViewFormat {
-  /// Finds the fraction of a number in the next column, which rows of this type do not use. Seen in exports
-  /// that were saved again, in all insulin doses (as 0) and all ketone values.
+  /// Finds the fraction of a number in the next column, which rows of this type do not use. This was seen in
+  /// exports that were saved again: in all insulin doses (as 0) and in all ketone values.
   private mutating func findSpill(_ row: Row, _ type: UInt8) -> Spill {
     let columns = header.columns
     let candidates: (Int, Int) =

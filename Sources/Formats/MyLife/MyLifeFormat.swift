@@ -27,7 +27,7 @@ struct MyLifeFormat: ExportFormat {
     }
   }
 
-  /// The stored part of an event.
+  /// The kinds of events that are stored.
   private enum Event {
     case glucose, carbs, bolus, extendedBolus, combinationBolus, basal
   }
@@ -92,7 +92,8 @@ extension MyLifeFormat {
     case .carbs: readCarbs(row, at: time, into: &out)
     case .bolus: addInsulin(row, "U", "units", at: time, into: &out)
     case .extendedBolus: addInsulin(row, "U", "extended", at: time, into: &out)
-    // The file does not state how much of a combination bolus was given at once.
+    // The file does not state how much of a combination bolus was given at once. So the whole amount is
+    // stored, with the event's name as text.
     case .combinationBolus: addInsulin(row, "U", "units", text: name.text, at: time, into: &out)
     case .basal: addInsulin(row, "U/h", "rate", at: time, into: &out)
     case nil: out.skip(kinds.name(name))

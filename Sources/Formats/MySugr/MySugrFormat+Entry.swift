@@ -40,7 +40,7 @@ extension MySugrFormat {
   }
 
   /// Adds the rapid-acting insulin of a row. The doses for meal and correction are parts of the dose by pen
-  /// or pump. So they count only if neither of these is stated.
+  /// or pump. So they count only if the row states neither a pen dose nor a pump dose.
   private mutating func readRapid(_ row: Row, at shown: ShownTime, into out: inout BatchBuilder) {
     let cells = [Column.pen, Column.pump, Column.meal, Column.correction].map { row[$0].trimmed }
     guard cells.contains(where: { !$0.isEmpty }) else { return }
@@ -141,7 +141,7 @@ extension MySugrFormat {
     if !fields.isEmpty { add(.exercise, fields, row, at: shown, into: &out) }
   }
 
-  /// Adds a note with its tags. Tags are a set, since their order changes between exports.
+  /// Adds a note with its tags. Tags are stored as a set, since their order changes between exports.
   private func readNote(_ row: Row, at shown: ShownTime, into out: inout BatchBuilder) {
     var fields: [String: FieldValue] = [:]
     addText(row[Column.note], to: &fields)

@@ -126,7 +126,7 @@ extension MySugrFormat {
     Column.ketones,
   ]
 
-  /// A date and time in a row's form.
+  /// The time of a row. It is open while the order of day and month is not known.
   private enum Moment {
     case decided(DeviceTime)
     case open(AmbiguousTime)
@@ -249,7 +249,8 @@ struct MySugrHeader {
       "blodtryk", "kropsvægt", "hba1c", "ketoner", "type mad|madtype", "medicin",
     ],
   ]
-  /// The columns of rapid insulin. In every language only those of basal insulin have a word with `basal`.
+  /// The columns of rapid insulin. In every language, only the columns of basal insulin have `basal` in their
+  /// names.
   private static let rapid = [
     MySugrFormat.Column.pen, MySugrFormat.Column.pump, MySugrFormat.Column.meal,
     MySugrFormat.Column.correction,

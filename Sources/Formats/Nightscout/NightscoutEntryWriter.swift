@@ -9,7 +9,7 @@ package struct NightscoutEntryWriter: ReadingDocumentWriter {
   package enum Omission: ReadingOmission {
     /// A ketone value or control solution: no program that reads entries expects one.
     case otherSubstance
-    /// The reading does not count, which an entry cannot state.
+    /// A withdrawal hides the reading, which an entry cannot state.
     case withdrawn
     /// The reading has a time before the first one that Nightscout accepts.
     case beforeItsFirstYear

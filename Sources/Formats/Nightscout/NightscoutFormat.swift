@@ -7,8 +7,8 @@ import Nightscout
 ///
 /// `date` is reliable and in UTC: milliseconds since 1970, as in lib/api3/swagger.yaml of cgm-remote-monitor.
 /// The shown time may come from the logbook's zone. So a reading's position is the instant itself, and an
-/// import in another zone finds the same readings. Other tools write the time of a clock there, without an
-/// offset; such a time is a shown time in the logbook's zone.
+/// import in another zone finds the same readings. Other tools write a clock time without an offset into
+/// `date`; such a time is a shown time in the logbook's zone.
 struct NightscoutFormat: ExportFormat {
   static let id = "nightscout"
   static let title = "Nightscout JSON or CSV"
@@ -200,7 +200,8 @@ extension NightscoutFormat {
     let source = NightscoutTreatment.source(of: document)
     let made = parts.isEmpty ? [] : Set(content.records.map { NightscoutTreatment.guid(id, $0.part) })
     for (kind, part, fields) in content.records {
-      // A part of glucoport has the record, or replaces the main record of its kind.
+      // A record is left out if a part of glucoport has the same record, or replaces the main record of this
+      // kind.
       let isTaken = parts.contains { own in
         own.guid == NightscoutTreatment.guid(id, part)
           || part == kind.rawValue && own.state.kind == kind && !made.contains(own.guid)
@@ -276,7 +277,7 @@ extension NightscoutFormat {
     }
   }
 
-  /// Names, one of which is in every header.
+  /// Each header has at least one of these names.
   private static let headerMarks: [StaticString] = ["date", "created_at"]
 
   private static func isHeader(_ cells: [String]) -> Bool {
@@ -284,8 +285,8 @@ extension NightscoutFormat {
       || cells.contains("eventtype") && cells.contains("created_at")
   }
 
-  /// The delimiter of a table of API v1, which has no header; nil if the first rows are not like it. Rows of
-  /// other tables may be like it.
+  /// The delimiter of a table of API v1, which has no header. Nil if the first row is not like a row of such
+  /// a table.
   private static func plainTable(_ head: InputHead) -> UInt8? {
     InputHead.delimiters.first { delimiter in
       head.rows(delimiter).first.map { isPlainRow($0.map(foldedHeader)) } ?? false

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The table of the Nutrisense app, with rows of every class in the same columns. Only the class shows
-/// whether a value is glucose.
+/// The table of the Nutrisense app. Rows of all classes, such as `GlucoseMeasurement` and `Meal`, have the
+/// same columns, so only the class shows whether a value is glucose.
 struct NutrisenseFormat: ExportFormat {
   static let id = "nutrisense"
   static let title = "Nutrisense CSV"

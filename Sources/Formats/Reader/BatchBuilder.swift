@@ -24,10 +24,11 @@ struct BatchBuilder {
   private var devices = DeviceTable()
   private var newest: Int64?
   /// The newest time among the items whose instant depends on a zone, in a format whose other items state
-  /// theirs.
+  /// their instants.
   private var newestShown: Int64?
-  /// The newest time among the items so far, in UTC seconds: no export is older than its items. Instants take
-  /// precedence over times that move with the zone of the import.
+  /// The newest time among the items so far, in UTC seconds. It is the lower limit for the time of the
+  /// export, since no export is older than its items. Instants take precedence over times that move with the
+  /// zone of the import.
   var newestItem: Int64? { newest ?? newestShown }
 
   init(format: String, options: ExportOptions) {
@@ -55,7 +56,7 @@ struct BatchBuilder {
   /// Adds a reading and marks it when its time cannot be right.
   ///
   /// - Parameter byClock: whether the reading's instant depends on a zone, in a format whose other items
-  ///   state theirs.
+  ///   state their instants.
   @inline(__always)
   mutating func add(_ reading: Reading, byClock: Bool = false) {
     var reading = reading
@@ -161,7 +162,8 @@ extension Row {
   }
 }
 
-/// Distinguishes the devices of an input. Most inputs name the same few devices again and again.
+/// Distinguishes the devices of an input. The last devices are cached, since most inputs name the same few
+/// devices again and again.
 private struct DeviceTable {
   private struct Seen {
     let model: [UInt8]

@@ -99,7 +99,7 @@ struct UnrecognisedInput: Error {
   var failure: Failure { Failure(.badInput, "\(name): \(reason)") }
 }
 
-/// Recognises inputs by their first bytes that are not text, or text of another kind.
+/// Recognises by their first bytes inputs that are not text, and texts that are not exports.
 enum Signature {
   private static let binaries: [(bytes: [UInt8], what: String)] = [
     ([0x50, 0x4B, 0x03, 0x04], nestedArchive),
@@ -114,8 +114,8 @@ enum Signature {
   /// person can still choose the columns.
   ///
   /// AAPS (AndroidAPS) exports a log of what its user did. A glucose value in it is a target as often as a
-  /// measurement. Its columns of numbers are named after their units, in all languages in turn
-  /// (userEntriesToCsv of AAPS).
+  /// measurement. Its columns of numbers are named by their units, in every language (`userEntriesToCsv` of
+  /// AAPS), so that the log is recognised by these names.
   static func refusal(of head: InputHead) -> String? {
     let isLog = head.rows(UInt8(ascii: ";")).prefix(1).contains { cells in
       let units = cells.map(foldedHeader)

@@ -19,7 +19,8 @@ enum Layout {
 struct Recognition<Header> {
   /// How the input's rows are found.
   let layout: Layout
-  /// The header or the items by which it recognised the input, in the form in which it reads the rows.
+  /// The header or the items that the format found in the head, in the form in which it needs them to read
+  /// the rows.
   let header: Header
 }
 
@@ -108,7 +109,8 @@ protocol ExportFormat: SendableMetatype {
   /// The decisions about the input, without those about its encoding and zone.
   var decisions: [Decision] { get }
   var warnings: [String] { get }
-  /// Warnings about what was stored by a statement or setting that the input contradicts; a job gets them, too.
+  /// Warnings about items that were stored by a person's statement or setting, although the input contradicts
+  /// it. A job reports these warnings, too.
   var doubts: [String] { get }
   /// A text that occurs once in each export that names its person; nil without a name. If it occurs twice,
   /// the input may hold the exports of two people.

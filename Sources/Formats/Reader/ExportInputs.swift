@@ -4,7 +4,7 @@ import Archives
 import Logbook
 
 /// The inputs at a path: a file is one input, a ZIP archive has one for each member, a spreadsheet one for
-/// each sheet. A spreadsheet that is a member of an archive has one for each sheet, too.
+/// each sheet. A spreadsheet that is a member of an archive has one input for each sheet, too.
 ///
 /// Members are in the order of their names, with numbers ordered by size: `cgm_data_2.csv` before
 /// `cgm_data_10.csv`. Therefore the result of an import does not depend on the program that packed the
@@ -164,7 +164,7 @@ package struct ExportInputs {
   /// The number of inputs.
   package var count: Int { content.count }
 
-  /// Opens the input at an index from 0. An input that is not in an archive can be opened once.
+  /// Opens the input at an index from 0. An input that is not in an archive can be opened only once.
   ///
   /// - Throws: `Failure`, if the input cannot be read, is of no known format and not skipped, or needs an
   ///   option.
@@ -194,7 +194,7 @@ package struct ExportInputs {
       return .spreadsheet(try ExportInputs(member: spreadsheet, only: sheet, passesOver: passesOver))
     }
     guard sheet == nil else { throw Failure(.missingInput, "\(source.name): not a spreadsheet") }
-    // A member that no format reads is not unpacked to its end.
+    // If no format reads the member, this fails before the member is unpacked to its end.
     let reader = try InputReader(source: source, options: options)
     return .export(reader)
   }

@@ -54,7 +54,7 @@ public struct ExportOptions: Sendable {
 public struct RowFilter: Hashable, Sendable {
   /// The column's name, compared as headers are.
   public let column: String
-  /// The value, compared exactly but for blanks around it.
+  /// The value, compared exactly except for blanks around it.
   public let value: String
 
   /// The filter for rows with a value in a column.

@@ -15,8 +15,8 @@ final class Input {
   private let markLength: Int
   private var unpacking: (any UnpackingSource)?
   private var decoder: DecodingSource?
-  /// Whether the input is a pipe with a slow writer. It may be written live, so its rows must not wait for
-  /// others.
+  /// Whether the input is a pipe with a slow writer. It may be written live, so its rows must be stored
+  /// without waiting for further rows.
   let isLive: Bool
   private let headBytes: [UInt8]
   private let headEnded: Bool
@@ -135,7 +135,7 @@ final class Input {
   /// Whether the input holds a text more than once. This takes some milliseconds for a large file.
   func repeats(_ mark: String) throws -> Bool {
     try makeRereadable()
-    // The digest is computed when the input is read afterwards.
+    // Hashing is off here: the digest is computed when the input is read afterwards.
     source.isHashing = false
     let mark = Array(mark.utf8)
     guard !mark.isEmpty else { return false }
@@ -226,7 +226,7 @@ private struct Start {
   /// - Parameters:
   ///   - first: the first bytes of the source.
   ///   - packing: the compression; nil if the bytes are not compressed.
-  ///   - limit: the most unpacked bytes to look at.
+  ///   - limit: the maximum number of unpacked bytes to examine.
   init(_ first: Head, _ packing: Packing?, of source: any InputSource, limit: Int) throws {
     var bytes = first.bytes
     var ended = first.ended
@@ -243,7 +243,7 @@ private struct Start {
       decoded = try stage.readHead(limit: limit * 2).bytes
     }
     let nulBytes = decoded.count { $0 == 0 }
-    // This check comes before a store is opened for the input.
+    // The check is made here as well, so that data that is not text fails before a store is opened.
     try TextBuffer.judge(nulBytes: nulBytes, of: decoded.count, name: source.name)
     if nulBytes > 0 { decoded.removeAll { $0 == 0 } }
     head = try InputHead(text: decoded, isWhole: ended)

@@ -15,7 +15,7 @@ struct InputPeople {
   private var picked: String?
   /// The ids in the order of the input. A person's number is the position in this list.
   private var ids: [String] = []
-  /// Whether the input is the answer of a source.
+  /// Whether the input was fetched from a source.
   var isFetched = false
   private var hasPicked = false
   private var hasLeftOut = false
@@ -30,7 +30,7 @@ struct InputPeople {
     return String(digest.hexadecimal().prefix(8))
   }
 
-  /// Takes the filter that picks a person, and returns the others.
+  /// Takes the filter that picks a person, and returns the other filters.
   mutating func pick(_ filters: [RowFilter]) -> [RowFilter] {
     picked = filters.first { foldedHeader($0.column) == foldedHeader(column) }?.value
     return filters.filter { foldedHeader($0.column) != foldedHeader(column) }
@@ -139,7 +139,7 @@ protocol PeopleFilter {
   mutating func survey(_ row: Row)
   /// - Throws: `Failure` of category `badInput` for several people of whom none was picked.
   mutating func decide(_ hint: ImportHint) throws
-  /// Whether to read a row; another one is counted or rejected here.
+  /// Whether to read a row. If not, the row is counted or rejected here.
   mutating func reads(_ row: Row, into out: inout BatchBuilder) -> Bool
   /// The statements of the rows that are read about their person; nil if the filter does not know.
   var stated: [StatedPerson]? { get }
@@ -163,7 +163,8 @@ struct PersonColumn: PeopleFilter {
 
   /// Finds a column for persons in a header that the format recognises; nil without one.
   ///
-  /// - Parameter filters: the filters of `--where`. Filters that do not pick a person remain in it.
+  /// - Parameter filters: the filters of `--where`. On return, only the filters that do not pick a person
+  ///   remain.
   init?<Format: ExportFormat>(
     _ parser: Format, _ delimiter: UInt8, _ head: InputHead, _ options: ExportOptions,
     _ filters: inout [RowFilter]
@@ -187,7 +188,8 @@ struct PersonColumn: PeopleFilter {
     filters = people.pick(filters)
   }
 
-  /// Whether a column is of persons. Formats number their rows in columns named like `SID`.
+  /// Whether a column is of persons. Names such as `SID` do not count, since formats number their rows in
+  /// columns with these names.
   static func namesPersons(_ name: String) -> Bool {
     let words = HeaderWords(name)
     return words.isPerson && !["sid", "uid", "pid"].contains(words.name)
@@ -317,7 +319,8 @@ struct JoinedPeople: PeopleFilter {
   /// What the row above states about the person.
   private var above = PersonRow.other
 
-  /// - Parameter filters: the filters of `--where`. Filters that do not pick a person remain in it.
+  /// - Parameter filters: the filters of `--where`. On return, only the filters that do not pick a person
+  ///   remain.
   init(_ type: any ExportFormat.Type, _ filters: inout [RowFilter]) {
     self.type = type
     filters = people.pick(filters)

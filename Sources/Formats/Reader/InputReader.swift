@@ -10,7 +10,7 @@ public struct InputReader {
   /// A batch ends when its rejected rows have this number of bytes. They are in memory unshortened, for
   /// `--rejects`.
   private static let maxRejectedBytes = 8 << 20
-  /// The most rows of a preamble before a header.
+  /// The maximum number of rows of a preamble before a header.
   static let longestPreamble = 40
 
   private let input: Input
@@ -121,7 +121,7 @@ public struct InputReader {
   package var statedPersons: [StatedPerson] { people?.stated ?? headPersons + parser.statedPersons }
 
   /// The first name that JSON states outside of its readings, by which a person can confirm the right data;
-  /// nil without one. Of several persons it is that of the chosen one.
+  /// nil without one. If JSON states several persons, it is the first name of the chosen one.
   package var statedFirstName: String? {
     guard input.head.isJSON else { return nil }
     return ["firstName", "first_name"].lazy.compactMap { member in
@@ -136,8 +136,8 @@ public struct InputReader {
       + [Decision("zone", options.zone.name, options.zoneIsGiven ? .given : .logbook)]
   }
 
-  /// The choices of a person about columns, device and rows. With another one, the same file is another input: after an
-  /// undo, its items are shown again.
+  /// The choices of a person about columns, device and rows. With another choice, the same file counts as
+  /// another input: importing it after an undo shows its items again.
   private var choices: [Decision] {
     func text(_ pairs: [(String, String)]) -> String {
       ColumnPairs.text(pairs.map { (name: $0.0, value: $0.1) })
@@ -168,7 +168,8 @@ public struct InputReader {
   private mutating func fill(_ batch: inout IngestBatch) throws -> Bool {
     swap(&builder.batch, &batch)
     defer { swap(&builder.batch, &batch) }
-    // While an array grows, its old and its new memory exist at the same time.
+    // While an array grows, its old and its new memory exist at the same time, so the memory is reserved at
+    // once.
     builder.batch.readings.reserveCapacity(IngestBatch.capacity)
     builder.batch.readings += heldBack
     heldBack.removeAll(keepingCapacity: true)
@@ -315,7 +316,8 @@ public struct InputReader {
     apply(.truncated, row, unknownAt: mark.rejections)
   }
 
-  /// - Parameter place: the index among the rejections for the rows before this one, if they are rejected.
+  /// - Parameter place: the index in the batch's rejections at which the unknown rows above this row are
+  ///   inserted, if they are rejected.
   private mutating func apply(_ verdict: RowVerdict, _ row: Row, unknownAt place: Int) {
     switch verdict {
     case .data:
@@ -400,7 +402,7 @@ public struct InputReader {
     switch layout {
     case .table(let delimiter):
       TableReader(input.text, delimiter: delimiter, linesAreRows: input.linesAreRows)
-    // A zero byte occurs in no text, so a line is one cell.
+    // The delimiter is a zero byte, which occurs in no text, so each line is one cell.
     case .lines: TableReader(input.text, delimiter: 0, hasQuotes: false)
     case .objects(let columns): objects(columns, input, of: parser)
     case .elements(let shape): ElementReader(input.text, shape)

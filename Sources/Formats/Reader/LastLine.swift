@@ -5,7 +5,7 @@ import Logbook
 /// Decides whether the last line of a table, which has no line end, is whole.
 ///
 /// One complete table in four ends without a line end, so a missing line end does not prove damage. The
-/// question is whether a cell may have lost an end that changes an item.
+/// question is whether a cell may have lost its end, and whether that end would change an item.
 ///
 /// The format reads the line again with other last cells. The results show which cell is a time, a value, a
 /// unit or an id. Therefore no format states its columns a second time, and the rule holds for every format
@@ -29,7 +29,7 @@ struct LastLine {
 
   /// A program that is interrupted while it copies a file leaves a multiple of this size in bytes.
   private static let blockSize = 4096
-  /// The number of values that represent all values of the last column.
+  /// The maximum number of different earlier values that are tried in the last column.
   private static let maxVariants = 8
   /// The maximum number of earlier rows of one kind that show which cells this kind always fills.
   private static let maxOfKind = 16

@@ -2,7 +2,7 @@
 
 /// Judges the names of sheets in a workbook, and of members of an archive.
 package enum SheetName {
-  /// Whether it may be the name of a person: it has a word that does not belong to tables, times or devices.
+  /// Whether a name may be that of a person: it has a word that does not belong to tables, times or devices.
   package static func mayNamePerson(_ name: String) -> Bool {
     let words: [Substring] = foldedHeader(name).split { !$0.isLetter }.filter { $0.count > 1 }
     return !words.contains(where: GlucoseName.brands.contains) && !words.allSatisfy(isOfTable)

@@ -183,7 +183,7 @@ extension SiDiaryFormat {
     guard start >= 0, start < row.count else { return "" }
     // The remark is one cell if other columns follow it.
     if start < found.count - 1 { return row[start].text.replacing("||", with: "\n") }
-    // The remark is read from the original bytes, since the cells of the row have no blanks around them.
+    // The remark is read from the original bytes, since blanks around the cells of the row were removed.
     var rest = row.source[...]
     for _ in 0..<start { rest = rest.drop { $0 != UInt8(ascii: ";") }.dropFirst() }
     while rest.last == UInt8(ascii: ";") { rest = rest.dropLast() }

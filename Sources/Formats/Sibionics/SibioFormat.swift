@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The table of the Sibio ketone sensor. Its header is nearly that of the glucose sensor, so two signs are
-/// necessary.
+/// The table of the Sibio ketone sensor. Its header is nearly that of the glucose sensor, so at least two of
+/// three signs must distinguish it.
 struct SibioFormat: ExportFormat {
   static let id = "sibio"
   static let title = "Sibio ketone sensor"
@@ -43,8 +43,8 @@ struct SibioFormat: ExportFormat {
     return nil
   }
 
-  /// The signs of a ketone sensor: a first column `No.`, a small letter in the value's name, times without an
-  /// offset.
+  /// The columns, if at least two signs of the ketone sensor are present: a first column `No.`, a small
+  /// letter in the value's name, times without an offset. Nil otherwise.
   private static func columns(_ cells: [String], _ rows: ArraySlice<[String]>) -> Columns? {
     var names = cells
     while names.last?.isEmpty == true { names.removeLast() }

@@ -199,7 +199,7 @@ private struct OffsetTime {
 
   private static let names: [StaticString] = ["GMT", "UTC"]
 
-  /// The time in a cell; nil for one without an offset in words.
+  /// The time in a cell; nil for a time without an offset in words.
   init?(_ cell: Field) {
     let cell = cell.trimmed
     guard cell.count <= Field.maxNameBytes, let blank = cell.bytes.lastIndex(of: 0x20) else { return nil }

@@ -17,7 +17,7 @@ struct TandemFormat: ExportFormat {
   private var units: UnitSurvey
   /// Whether the unit must be found from the values, because a section of readings names none.
   private var isUnitUndecided: Bool
-  /// Whether the survey looked at all values for the unit.
+  /// Whether the survey examined all values to find the unit.
   private var hasSurveyedUnits = false
   private var statedUnits: [GlucoseUnit] = []
   private var kinds = OtherKinds()
@@ -358,9 +358,9 @@ struct TandemTable {
     }
   }
 
-  /// A table in which a person moved or removed the first column; nil for any other. Without it, the glucose
-  /// of the bolus calculator, or what the pump filled in from the sensor, would be finger sticks for other
-  /// formats.
+  /// A table in which a person moved or removed the first column; nil for any other table. Without this
+  /// check, another format would read the glucose of the bolus calculator, or copies of sensor values, as
+  /// finger sticks.
   init?(moved cells: [String]) {
     let columns = KnownColumns(cells, unread: Self.unread) { Self.names[Self.folded($0)] ?? Self.value($0) }
     guard
@@ -373,7 +373,8 @@ struct TandemTable {
     (unit, isOfMeter, hasType) = (nil, false, false)
   }
 
-  /// The name with blanks in lower case: t:connect writes `EventDateTime`, Tandem Source `Event Date Time`.
+  /// The folded name of a column in the form with blanks. t:connect writes `EventDateTime`, Tandem Source
+  /// `Event Date Time`.
   private static func folded(_ name: String) -> String {
     joined[foldedHeader(name)] ?? foldedHeader(name)
   }

@@ -9,7 +9,7 @@ import Nightscout
 ///
 /// A calibration usually has a blood test within a minute, so calibrations are not read. Before its first
 /// calibration a sensor gives 0 or a few milligrams. The app's own CSV leaves out values that are not above
-/// 13.
+/// 13, and so does this format.
 struct XDripFormat: ExportFormat {
   static let id = "xdrip"
   static let title = "xDrip+ backup"
