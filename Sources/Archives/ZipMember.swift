@@ -53,7 +53,7 @@ package struct ZipMember {
     return nil
   }
 
-  /// Parses an entry of the directory, and returns it with its length in bytes; nil for a damaged one.
+  /// Parses an entry of the directory, and returns it with its length in bytes; nil for a damaged entry.
   ///
   /// - Parameter base: the position in the file from which the entry's offset counts.
   static func read(_ bytes: [UInt8], at place: Int, base: UInt64) -> (ZipMember, length: Int)? {
@@ -114,7 +114,7 @@ package final class ZipMemberSource: ByteSource {
   private let name: String
   private var stream = z_stream()
   private let input: UnsafeMutableRawBufferPointer
-  /// The offset of the next packed byte, and the number of remaining packed bytes.
+  /// The offset of the next packed byte. `packedLeft` is the number of remaining packed bytes.
   private var place: UInt64 = 0
   private var packedLeft: UInt64 = 0
   private var left: UInt64
@@ -179,7 +179,7 @@ package final class ZipMemberSource: ByteSource {
 
   /// Unpacks some bytes; 0 at the end of the data.
   private func inflate(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-    // Room for one more byte than stated reveals excess data.
+    // The buffer has room for one more byte than stated, so that excess data is noticed.
     let room = UInt32(min(UInt64(buffer.count), left + 1, 1 << 30))
     stream.next_out = buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
     stream.avail_out = room

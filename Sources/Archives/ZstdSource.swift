@@ -15,7 +15,7 @@ final class ZstdSource: UnpackingSource {
   private let input: UnsafeMutableRawBufferPointer
   /// The range of the input that is not unpacked yet.
   private var waiting: Range<Int> = 0..<0
-  /// Whether the last frame is complete, and no byte of another one was read.
+  /// Whether the last frame is complete, and no byte of another frame was read.
   private var isBetweenFrames = false
   private var hasEnded = false
   private(set) var isTruncated = false
@@ -54,7 +54,8 @@ final class ZstdSource: UnpackingSource {
         break
       }
       try unpack(into: &output)
-      // No progress on either side: the last frame is incomplete.
+      // The source has ended and no output was made, so nothing more can follow. The last frame may be
+      // incomplete.
       if sourceEnded, output.pos == 0 {
         hasEnded = true
         isTruncated = !isBetweenFrames

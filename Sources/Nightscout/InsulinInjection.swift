@@ -27,8 +27,8 @@ package struct InsulinInjection: Hashable, Sendable {
 }
 
 extension InsulinName {
-  /// The subtype for the insulin of a treatment; nil for an empty name. Unknown names are rapid, since the programs of
-  /// Nightscout treat all insulin so.
+  /// The subtype for the insulin of a treatment; nil for an empty name. Unknown names are rapid, since
+  /// Nightscout's programs treat all insulin as rapid.
   static func treatmentSubtype(_ name: String) -> String? {
     let name = NightscoutText.trimmed(name)
     return name.isEmpty ? nil : subtype(name) ?? "rapid"

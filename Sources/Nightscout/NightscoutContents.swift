@@ -25,8 +25,8 @@ extension NightscoutDocument {
     return contents
   }
 
-  /// Why an amount that another program wrote is implausible; nil for others. Amounts that glucoport wrote
-  /// were checked before they were stored.
+  /// The reason why an amount that another program wrote is implausible; nil for any other record. Amounts
+  /// that glucoport wrote were checked before they were stored.
   private func amountFault(_ record: NightscoutRecord) -> String? {
     record.isOwn ? nil : PlausibleAmounts.fault(of: record.state.fields, record.state.kind)
   }
@@ -49,7 +49,7 @@ package struct NightscoutRecord: Hashable, Sendable {
   }
 }
 
-/// The reasons why a document or one of its values is rejected. They contain no values, so that equal ones
+/// The reasons why a document or one of its values is rejected. They contain no values, so that equal reasons
 /// can be counted.
 package enum NightscoutRefusal {
   /// No member of the document states a usable time.

@@ -5,7 +5,8 @@ package import Logbook
 /// Converts readings to entries of Nightscout and back. The usual members have the values that Nightscout's
 /// programs read. The member `glucoport` has all parts of the reading, with the names of glucoport-json(5).
 package enum NightscoutEntry {
-  /// The value that Nightscout's programs write for a value below the sensor's range (LO), in mg/dL.
+  /// The value in mg/dL that Nightscout's programs write for a value below the sensor's range (LO).
+  /// `clampedHigh` is for a value above the range (HI).
   @usableFromInline static var clampedLow: Double { 39 }
   @usableFromInline static var clampedHigh: Double { 401 }
 

@@ -12,8 +12,8 @@ package struct NightscoutPart: Hashable, Sendable {
   package let guid: String
   /// The content of the record when glucoport last wrote it.
   package var state: RecordState
-  /// The values of the members for other programs at that time. If a member has another value, another
-  /// program has edited it.
+  /// The values of the members for other programs, when glucoport last wrote them. If a member has another
+  /// value, another program has edited it.
   package var seen: [String: JSONValue]
   /// For each node, the last change that was accepted, as made by `mark`.
   package private(set) var sent: [String]

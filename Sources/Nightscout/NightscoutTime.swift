@@ -32,8 +32,8 @@ package enum NightscoutTime {
     return "\(DeviceTime(seconds: seconds + minutes * 60).text).\(padded(rest))\(offset)"
   }
 
-  /// The instant as a date for an HTTP header such as `If-Unmodified-Since`, without milliseconds. It must be
-  /// valid, since the server ignores a date that it cannot parse.
+  /// The instant as a date for an HTTP header such as `If-Unmodified-Since`, without milliseconds. The date
+  /// must be valid, since the server ignores a date that it cannot parse.
   package static func headerText(_ milliseconds: Int64) -> String {
     HTTPText.date(parts(milliseconds).seconds)
   }

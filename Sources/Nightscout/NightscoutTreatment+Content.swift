@@ -7,8 +7,8 @@ package import Logbook
 extension NightscoutTreatment {
   /// What the usual members contain, which every program reads.
   package struct Content {
-    /// The part of the document's key that names each record, and its fields. There is at most one record of each
-    /// kind, and a further dose for each insulin of another use.
+    /// The kind of each record, the part of the document's key that names it, and its fields. There is at
+    /// most one record of each kind, and a further dose for each insulin of another use.
     package fileprivate(set) var records: [(kind: RecordKind, part: String, fields: [String: FieldValue])] =
       []
     /// A glucose value that a person entered; nil without one.
@@ -23,8 +23,8 @@ extension NightscoutTreatment {
   ///
   /// - Parameters:
   ///   - unit: the unit of glucose values that state none; nil if it is unknown.
-  ///   - hasOwnDose: whether a part of glucoport has the dose of the document. The member `insulin` is then no
-  ///     sign that the injections are void.
+  ///   - hasOwnDose: whether a part of glucoport has the dose of the document. Then a missing `insulin` does
+  ///     not mean that the injections are void.
   package static func content(
     of document: some NightscoutFields, unit: GlucoseUnit?, hasOwnDose: Bool = false
   ) -> Content {
@@ -65,7 +65,7 @@ extension NightscoutTreatment {
   }
 
   /// The text as a person typed it. API v1 escapes characters of HTML. A document with a `subject` was
-  /// written by API v3, which does not.
+  /// written by API v3, which does not escape them.
   static func notes(_ document: some NightscoutFields) -> String {
     let text = document[.notes].plainText
     let plain = document[.subject].isEmpty ? NightscoutText.unescaped(text) : text
@@ -111,7 +111,7 @@ private struct TreatmentReader<Document: NightscoutFields> {
     if !notes.isEmpty {
       let wasUsed = isUsed
       add(.note, event == "Announcement" ? ["subtype": .text("announcement")] : [:])
-      // If only the text of another event was used, the event itself is also counted.
+      // If only the text of an event was used, the event itself is counted as skipped, unless it is a note.
       isUsed = wasUsed || Self.noteEvents.contains(event)
     }
     if !isUsed {
@@ -218,8 +218,8 @@ private struct TreatmentReader<Document: NightscoutFields> {
     return nil
   }
 
-  /// Adds a dose for each insulin with another use than the main dose. The name of the insulin is in its key,
-  /// so that it stays the same record whatever the order of the list.
+  /// Adds a dose for each insulin with another use than the main dose. The key of the dose contains the name
+  /// of the insulin, so that it stays the same record whatever the order of the list.
   private mutating func addFurtherDoses(_ injections: [InsulinInjection]) {
     for (name, named) in Dictionary(grouping: injections, by: \.name).sorted(by: { $0.key < $1.key }) {
       guard let units = units(named) else { continue }

@@ -157,7 +157,7 @@ extension NightscoutTreatment {
     _ part: NightscoutPart, in document: some NightscoutFields, _ zone: NightscoutZone
   ) -> RecordState {
     var state = zone.placed(part.state)
-    // A further dose is in none of the members.
+    // No member shows a further dose, so no other program can have edited it.
     guard !state.isDeleted, !part.seen.isEmpty else { return state }
     for (member, field) in fields(state.kind) {
       let seen = plain(part.seen[member.name] ?? .null, member)
@@ -241,7 +241,7 @@ extension NightscoutTreatment {
 
   /// The reading, records and rejections of a treatment.
   static func contents(_ document: NightscoutDocument, _ zone: NightscoutZone) -> NightscoutContents {
-    // The item is in another document, or is hidden.
+    // A moved item is in another document, and a withdrawn item is hidden. So this document contains nothing.
     if document.isMoved || document.isWithdrawn { return NightscoutContents() }
     let parts = parts(document)
     var contents = NightscoutContents(records: parts.map { record($0, document, zone) })
