@@ -19,7 +19,7 @@ struct SmartPixFormat: ExportFormat {
     path: ["IMPORT", "BGDATA", "BG"],
     attributes: ["Val", "Dt", "Tm", "Flg", "Carb", "Ins1", "Ins2", "Ins3", "Evt", "Ctrl"])
 
-  /// The meter and its unit; no unit if the stated one is unknown.
+  /// The meter and its unit. The unit is nil if the file states an unknown unit.
   struct Found {
     fileprivate let device: Device
     fileprivate let unit: GlucoseUnit?

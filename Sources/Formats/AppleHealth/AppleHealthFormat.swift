@@ -3,8 +3,8 @@
 import Archives
 import Logbook
 
-/// `export.xml` of Apple Health. A record's instant is certain, unlike its stated offset, so the instant is
-/// the reading's position.
+/// `export.xml` of Apple Health. A record's instant is certain, unlike its stated offset, so readings are
+/// identified by their instants.
 ///
 /// Each source is a separate device. A source with an unknown name counts as a sensor if its values are as
 /// frequent as those of a sensor. Elements inside a `Correlation` also occur at the top level, and are read

@@ -105,7 +105,7 @@ final class DatabaseSource: InputSource {
   /// application id of a glucoport database begins with `GLU`.
   private static func refusal(of header: DatabaseHeader) -> String? {
     guard header.applicationID >> 8 == 0x474C55 else { return nil }
-    // The id of a client's store ends with C; those of a server's files have other letters.
+    // The id of a client's store ends with C; the ids of a server's files end with other letters.
     return header.applicationID & 0xFF == UInt32(UInt8(ascii: "C"))
       ? "this is a glucoport store (an SQLite database), not an export; "
         + "use: glucoport export --store FILE --format ndjson | glucoport import -"

@@ -86,7 +86,7 @@ struct CareLinkCloudFormat: ExportFormat {
     return .data
   }
 
-  /// The person of a body, in the form of the first body of that person; empty if the body names no person.
+  /// The person of a body, as the first body of that person states it; empty if the body names no person.
   private mutating func person(of row: Row) -> String {
     let shift = row[0].isEmpty ? Self.members.count : 0
     let parts = (4...6).map { row[shift + $0].trimmed.text }
@@ -152,7 +152,7 @@ struct CareLinkCloudFormat: ExportFormat {
     out.add(.insulin, at: time, owner: model, line: row.line, fields)
   }
 
-  /// A member of a dose, in either form of the body.
+  /// A member of a dose. In a body of an older app, it is a member of the marker, which has another column.
   private func dose(_ item: Int, _ row: Row) -> Field {
     row[item].isEmpty ? row[item + Self.doseNames.count] : row[item]
   }

@@ -158,7 +158,7 @@ struct CareLinkFormat: ExportFormat {
     }
     if devices.readSection(row) {
       lastDevice = nil
-      // A section begins with its header; rows before it do not belong to it.
+      // The rows of a section begin below its header. Rows above that header do not belong to the section.
       return .header
     }
     if row[0].equalsFolded("last name") || row[0].starts(with: "Medtronic Diabetes CareLink") {
@@ -360,8 +360,8 @@ extension CareLinkFormat {
     out.add(kind, at: time, owner: owner(row), line: row.line, fields)
   }
 
-  /// Adds a bolus with its delivered amount. CareLink writes another row with only the selected amount before
-  /// it, which adds nothing.
+  /// Adds a bolus with its delivered amount. Before this row, CareLink writes a row with only the selected
+  /// amount; that row adds nothing.
   private mutating func addBolus(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
     let cell = row[header[.delivered]].trimmed
     if cell.isEmpty { return false }
@@ -431,8 +431,8 @@ extension CareLinkFormat {
     return true
   }
 
-  /// The rate in `PATTERN_NAME=standard, PROFILE_INDEX=0, RATE=0.75, START_TIME=0`; nil if there is none. A name can
-  /// contain anything, so the last rate counts.
+  /// The rate in `PATTERN_NAME=standard, PROFILE_INDEX=0, RATE=0.75, START_TIME=0`; nil if there is none. The
+  /// name of a pattern may also contain `RATE=`, so the last rate counts.
   private func profileRate(_ row: Row) -> Double? {
     let parts = row[header[.rawValues]].text.split(separator: ", ")
     guard let rate = parts.last(where: { $0.hasPrefix("RATE=") })?.dropFirst(5) else { return nil }

@@ -71,7 +71,7 @@ struct CareLinkTwins {
     return true
   }
 
-  /// Whether a stick with the same value is at most `maxDelay` older.
+  /// Whether a finger stick with the same value is at most `maxDelay` seconds older than the copy.
   private func hasEarlierOriginal(_ reading: Reading) -> Bool {
     let copy = Self.place(reading, unit: 1)
     return (0...Self.maxDelay).contains { delay in

@@ -78,7 +78,8 @@ struct ClarityColumns {
     return (places, unusual + others.map { ($0, nil) })
   }
 
-  /// Whether the neighbours of a column are known. An appended column has no position in Clarity's order.
+  /// Whether the neighbours of a column are known. A column that was appended has no position in Clarity's
+  /// order, so it cannot be read by position.
   private static func isBetween(_ column: Int, _ known: [Int]) -> Bool {
     known.contains(column - 1) && (column == names.count - 1 || known.contains(column + 1))
   }

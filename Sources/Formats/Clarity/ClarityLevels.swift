@@ -25,7 +25,8 @@ struct ClarityLevels {
   private static let maxUndecided = 1000
   /// The maximum distance in seconds between a word and a value that shows its meaning.
   private static let reach: Int64 = 15 * 60
-  /// A word next to a value below `low` means low, and next to a value above `high` it means high. In mg/dL.
+  /// A word next to a value below `low` means low, and next to a value above `high` it means high. The values
+  /// are in mg/dL.
   private static let sides = (low: 100.0, high: 250.0)
 
   private static let lowStems = [
@@ -103,7 +104,7 @@ struct ClarityLevels {
     reading.device == device && abs(reading.deviceTime.seconds - seconds) <= Self.reach
   }
 
-  /// Whether a held reading still needs a value.
+  /// Whether readings are held whose words are still unknown.
   var hasUndecided: Bool { !undecided.isEmpty }
 
   /// Returns and removes the held readings whose word has become known.

@@ -35,8 +35,8 @@ struct ContourFormat: ExportFormat {
         let unit = Self.unit(of: cells[place])
       else { return nil }
       let meal = place + Offset.carbs
-      // The app's whole table has a column such as `Meal[g]` here, in any language. A table with only the
-      // first columns begins with row numbers.
+      // The app's whole table has a column such as `Meal[g]` at this index, in any language. A table with
+      // only the first columns begins with row numbers.
       isWhole = meal < cells.count && cells[meal].hasSuffix("[g]")
       let isReordered = HeaderNames.isReordered(cells, from: place - 1, among: ContourFormat.known)
       guard isReordered || (place >= 1 && (cells[0] == "#" || isWhole)) else { return nil }

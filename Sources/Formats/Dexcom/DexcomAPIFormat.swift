@@ -80,7 +80,7 @@ struct DexcomAPIFormat: ExportFormat {
     let unit = row[Name.unit]
     let reader = GlucoseUnit(name: unit.text) == .millimolesPerLitre ? millimoles : milligrams
     var cell = reader.read(row[Name.value])
-    // Outside the range the value is only a mark: 39 or 401.
+    // For a value outside the range, the API writes 39 or 401, which was not measured.
     if row[Name.status].equals("low") { cell = .measurement(.low(below: 40, .milligramsPerDecilitre)) }
     if row[Name.status].equals("high") { cell = .measurement(.high(above: 400, .milligramsPerDecilitre)) }
     switch cell {

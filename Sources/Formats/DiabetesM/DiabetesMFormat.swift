@@ -109,8 +109,8 @@ extension DiabetesMFormat {
   /// Whether a cell has a value: 0 means none.
   private func isFilled(_ cell: Field) -> Bool { !cell.trimmed.isEmpty && cell.number() != 0 }
 
-  /// Adds the glucose and the ketone of a row. All except a sensor's are manual, since the app does not state
-  /// which ones came from a meter.
+  /// Adds the glucose and the ketone of a row. All values except a sensor's are manual, since the app does
+  /// not state which values came from a meter.
   ///
   /// - Returns: whether the row has one of these values.
   private func readValues(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {

@@ -36,7 +36,8 @@ struct FHIRFormat: ExportFormat {
     "Procedure", "Provenance", "Questionnaire", "QuestionnaireResponse", "ServiceRequest", "Specimen",
   ]
 
-  /// The maximum size of a resource in bytes, since it is parsed at once. A day of samples needs 1/100 of it.
+  /// The maximum size of a resource in bytes, since a whole resource is parsed in memory. A day of samples
+  /// needs 1/100 of it.
   private static let maxResource = 1 << 20
   /// The maximum number of names by which other resources are counted.
   private static let maxSkipped = 100
@@ -137,7 +138,7 @@ extension FHIRFormat {
     let row: Row
   }
 
-  /// Calls `body` with the resource of a row, or with those of a Bundle in a row.
+  /// Calls `body` with the resource of a row, or with each resource of a Bundle in the row.
   ///
   /// - Returns: whether the row is a resource.
   private static func forEachResource(in row: Row, _ body: (Resource) -> Void) throws -> Bool {
@@ -244,7 +245,7 @@ extension FHIRFormat {
     }
   }
 
-  /// A device with vendor and model; nil if neither the input nor a person states one.
+  /// A device with vendor and model; nil if neither the input nor a person states a device.
   private func named(_ device: Device?) -> Device? {
     guard var device = device ?? givenModel.map({ Device(vendor: "", model: $0, format: Self.id) }) else {
       return nil

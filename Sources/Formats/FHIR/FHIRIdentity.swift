@@ -26,7 +26,7 @@ enum FHIRIdentity {
     return #"{"url":"\#(url)","extension":[\#(parts.joined(separator: ","))]}"#
   }
 
-  /// The parts in a resource; nil for a resource of another program.
+  /// The parts of the identity in a resource; nil for a resource of another program.
   static func parts(of resource: JSONValue) -> [String: JSONValue]? {
     guard let own = resource["extension"]?.items?.first(where: { $0["url"]?.text == url }) else { return nil }
     var parts: [String: JSONValue] = [:]

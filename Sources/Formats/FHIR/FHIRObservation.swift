@@ -159,7 +159,8 @@ extension FHIRObservation {
     let unit: GlucoseUnit
     if let text = value["code"]?.text ?? value["unit"]?.text {
       guard let known = FHIRCode.unit(text) else { return .rejected("the unit is neither mg/dL nor mmol/L") }
-      // A code fixes the dimension: if code and unit contradict each other, it is unknown which is wrong.
+      // A code fixes the dimension. If code and unit contradict each other, either may be wrong, so the
+      // Observation is rejected.
       guard meanings.isEmpty || meanings.contains(where: { $0.unit == known }) else {
         return .rejected("the unit is not that of the code")
       }
@@ -349,7 +350,7 @@ struct FHIRSeries {
 /// The codes of LOINC for readings. A code fixes the dimension of the value, so the source's unit determines
 /// the code.
 enum FHIRCode {
-  /// The code systems of LOINC: its URL, and its OID in documents from HL7 version 3.
+  /// The names of the code system LOINC: its URLs, and its OID in documents from HL7 version 3.
   static let systems: Set<String> = [
     "http://loinc.org", "https://loinc.org", "urn:oid:2.16.840.1.113883.6.1",
   ]
@@ -361,7 +362,8 @@ enum FHIRCode {
     var marks: ReadingMarks = []
   }
 
-  /// The codes that are read. Apple Health and hospitals use those without a method for meters.
+  /// The codes that are read. For values of meters, Apple Health and hospitals use the codes that state no
+  /// method.
   static let meanings: [String: Meaning] = [
     "41653-7": Meaning(kind: .smbg, unit: .milligramsPerDecilitre),
     "14743-9": Meaning(kind: .smbg, unit: .millimolesPerLitre),
@@ -377,8 +379,8 @@ enum FHIRCode {
   /// The codes of glucose in serum or plasma that a laboratory measured.
   static let laboratory: Set<String> = ["2345-7", "14749-6"]
 
-  /// The code of a reading in its source's unit, with the code's name; nil for ketone in mg/dL, which has
-  /// none.
+  /// The code of a reading in its source's unit, with the code's name; nil for ketone in mg/dL, for which
+  /// there is no code.
   static func coding(_ kind: ReadingKind, _ unit: GlucoseUnit) -> (code: String, display: String)? {
     let isMass = unit == .milligramsPerDecilitre
     let dimension = isMass ? "Mass/volume" : "Moles/volume"

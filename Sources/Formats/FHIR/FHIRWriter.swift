@@ -67,12 +67,12 @@ package struct FHIRWriter: ReadingDocumentWriter {
   /// The end of the Bundle.
   package var footer: String { form == .bundle ? "\n]}\n" : "" }
 
-  /// Why a reading is left out; nil if it is not.
+  /// The reason why a reading is left out; nil if it is written.
   package static func omission(of reading: GlucoportReading) -> Omission? {
     reading.marks.contains(.controlSolution) ? .controlSolution : nil
   }
 
-  /// Appends a reading, after its device if that is new.
+  /// Appends a reading. If its device was not written yet, the device is appended before it.
   package mutating func append(_ item: GlucoportReading, to out: inout [UInt8]) {
     let device = device(item.device, to: &out)
     let identity = ReadingIdentity(
@@ -122,7 +122,7 @@ extension FHIRWriter {
     return members.joined(separator: ",")
   }
 
-  /// The profile of a conforming Observation; nil for none.
+  /// The profile to which a reading's Observation conforms; nil if it conforms to none.
   private func profileURL(_ reading: GlucoportReading) -> String? {
     switch (profile, reading.kind) {
     case (.cgm?, .cbg), (.cgm?, .scan):

@@ -114,7 +114,7 @@ struct GenericAdvice {
     }
   }
 
-  /// Whether a completely read input does not show which number of a date is the day.
+  /// Whether the head is the whole input, and still does not show which number of a date is the day.
   private func orderIsUndecided(_ mapped: GenericFinding, _ options: ExportOptions) -> Bool {
     let column = mapped.columns[.time] >= 0 ? mapped.columns[.time] : mapped.columns[.date]
     do {

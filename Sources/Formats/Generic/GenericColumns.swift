@@ -61,7 +61,7 @@ struct GenericColumns: Equatable {
 
   func hasRole(_ column: Int) -> Bool { places.contains(column) }
 
-  /// The same columns with other indexes.
+  /// The same columns with the indexes that the function returns for them.
   func moved(_ place: (Int) -> Int) -> GenericColumns {
     var moved = self
     for role in roles { moved[role] = place(self[role]) }

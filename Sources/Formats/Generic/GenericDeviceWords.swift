@@ -10,7 +10,7 @@ import Logbook
 struct GenericDeviceWords {
   /// The column's name.
   let name: String
-  /// Its different words, in their order.
+  /// The different words in the column, sorted.
   let words: [String]
   /// Whether the words are yes and no, under a name such as `isManual`.
   let areMarks: Bool

@@ -21,8 +21,8 @@ extension GenericFinding {
   }
 
   /// The sign that the values of a column are doses, as text for a message; nil for a column that is named
-  /// for glucose. A row with an amount of insulin in another column is not a sign: its words belong to that
-  /// amount.
+  /// for glucose. A row that also has an amount of insulin in another column is not a sign: its words may
+  /// describe that amount.
   private func signOfDoses(in value: Int) -> String? {
     guard !header.words[value].mentionsGlucose else { return nil }
     if header.words[value].mentionsInsulin { return "\(quoted([value])) has a word for insulin" }

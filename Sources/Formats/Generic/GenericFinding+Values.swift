@@ -90,7 +90,7 @@ extension GenericFinding {
       let cells = header.cells(place)
       guard let cell = cells.first, cells.allSatisfy({ CellContent($0) == .text }) else { continue }
       if cells.contains(where: { HeaderWords($0).statesGramsPerLitre }) { return gramsProblem(of: value) }
-      // If the unit is in the name of the values, a column of units belongs to something else.
+      // If the unit is in the name of the values, a column of units describes other columns.
       if header.words[value].unit != nil { continue }
       return GenericProblem(
         "the column \(quoted([place])) has the unit \(shownName(cell)), which is neither mg/dL nor mmol/L",
@@ -217,7 +217,8 @@ extension GenericFinding {
     if kinds.contains(where: { KindWord($0) != nil && HeaderWords($0).mentionsGlucose }) {
       needsKindWord = true
     } else if let names = placeOfOtherNames {
-      // A unit of glucose proves nothing here: laboratories use the same units for many other measurements.
+      // A unit of glucose does not prove that the values are glucose: laboratories use the same units for
+      // many other measurements.
       let named = Set(header.cells(names).filter { HeaderWords($0).mentionsGlucose })
       return GenericProblem(
         "the column \(quoted([names])) names things other than glucose",
@@ -236,7 +237,8 @@ extension GenericFinding {
 }
 
 extension GenericFinding {
-  /// Whether a column `Quality` describes what the column on its left names, such as a diet, and not the readings.
+  /// Whether a column `Quality` describes what the column on its left names, such as a diet, and not the
+  /// readings.
   func describesNeighbour(_ place: Int) -> Bool {
     guard header.words[place].name == "quality", place > 0 else { return false }
     let left = header.words[place - 1]

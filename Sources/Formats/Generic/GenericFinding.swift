@@ -392,7 +392,7 @@ extension GenericFinding {
     }
   }
 
-  /// Whether a column has offsets of times: texts such as `+02:00`, or numbers if the name states it.
+  /// Whether a column has offsets of times: texts such as `+02:00`, or numbers if its name states offsets.
   private func holdsOffsets(_ place: Int) -> Bool {
     let cells = header.cells(place)
     if cells.contains(where: { $0.withField { $0.trimmed.utcOffset != nil } }) {

@@ -26,7 +26,7 @@ struct GenericNames {
   }
 
   /// Whether a cell may begin with this byte after it is folded. `foldedHeader` removes white space and
-  /// quotes, and the text before a line that begins with a quote.
+  /// quotes. If a line of the cell begins with a quote, it also removes the text before that line.
   private static func mayBegin(_ field: Field, with initial: UInt8) -> Bool {
     let end = min(field.count, Field.maxNameBytes)
     for place in 0..<end {
@@ -129,8 +129,8 @@ extension GenericFormat {
     if readHeader(row) {
       sections.noteHeader()
       mergedDates?.forget()
-      // The survey finds several persons only in the rows that it reads. It reads no rows of a live pipe, and
-      // only the first rows of a long table.
+      // The survey finds several persons only in the rows that it reads: in a live pipe none, in a long table
+      // only the first ones. So the rows of persons that are found later are not read.
       if sections.areOfSeveralPersons { place = .belowOtherHeader }
       return .header
     }

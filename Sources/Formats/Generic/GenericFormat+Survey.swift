@@ -240,7 +240,7 @@ extension GenericFormat {
   private func ambiguousTime(of row: Row) -> AmbiguousTime? {
     if columns[.time] >= 0 { return row[columns[.time]].trimmed.ambiguousTime }
     guard let date = row[columns[.date]].trimmed.ambiguousDate else { return nil }
-    // The time of day does not affect the order, so it is midnight.
+    // The time of day does not affect the order of day and month, so midnight is used.
     return AmbiguousTime(
       first: date.first, second: date.second, year: date.year, hour: 0, minute: 0, seconds: 0,
       hasHalfDay: false, separator: date.separator, hasShortYear: date.hasShortYear)
@@ -386,8 +386,8 @@ extension GenericFormat {
         + "finger sticks (smbg), and not averages, import them with one of these:" + hint.lines(kinds))
   }
 
-  /// - Throws: `Failure` of category `badInput` for a column that only sensors should have, next to the times
-  ///   of a person.
+  /// - Throws: `Failure` of category `badInput` for a column that only sensors have, in an input whose times
+  ///   are those of finger sticks.
   private func refuseContradictedHeader(_ hint: ImportHint) throws {
     guard kind.contradictsHeader, !options.force, let place = finding.placeOfSensorColumn,
       !finding.columns.hasRole(place)
@@ -402,8 +402,8 @@ extension GenericFormat {
         + hint.lines(kinds))
   }
 
-  /// - Throws: `Failure` of category `badInput` if a source next to a sensor has too few values to show
-  ///   whether it is a meter or a sensor.
+  /// - Throws: `Failure` of category `badInput` if an input with a sensor has another source whose few values
+  ///   do not show whether it is a sensor, too.
   private func refuseUnknownSources(_ hint: ImportHint) throws {
     guard !options.force, let label = kind.unknownSources.first else { return }
     let places = sourceColumns(finding.columns)

@@ -6,7 +6,7 @@ import Logbook
 /// has named the columns.
 ///
 /// A time that states its offset is kept as printed. A count since 1970 shows no time of day. Therefore the
-/// count is stored as the position of the reading, which does not depend on a zone.
+/// count itself identifies the reading, independent of a zone.
 struct GenericFormat: ExportFormat {
   static let id = "generic"
   static let title = "table or JSON with a time and a glucose column"
@@ -302,8 +302,8 @@ struct GenericFormat: ExportFormat {
 
   private static let splitRow = "more cells than the header has: a comma in a number or text without quotes?"
 
-  /// Whether a row has more cells than the header, and may have a number whose decimal comma splits it into two
-  /// cells. The cells after it are then under wrong names.
+  /// Whether a row has more cells than the header, and may have a number whose decimal comma splits it into
+  /// two cells. Then the cells after it are under wrong names.
   @inline(__always) private func mayBeSplit(_ row: Row) -> Bool {
     row.count > headerCount && finding.delimiter == UInt8(ascii: ",") && isSplit(row)
   }

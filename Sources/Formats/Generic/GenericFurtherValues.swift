@@ -125,7 +125,7 @@ extension HeaderWords {
       return false
     }
     // A value of a meter, of a laboratory or two hours after a meal may be glucose, unlike a mean or a limit.
-    // So the words for the former are left out before the name is judged.
+    // So words such as `meter` are left out before the name is judged.
     let rest = HeaderWords(
       name.split(separator: " ").filter {
         !["meter", "lab", "labor"].contains($0) && $0.first?.isNumber == false
@@ -188,7 +188,7 @@ extension GenericFormat {
         + lead)
   }
 
-  /// The command that imports one of the columns; empty if the columns have no usable names.
+  /// The command that imports the values of a column; empty if the columns have no usable names.
   func command(forValuesIn place: Int, _ hint: ImportHint) -> String {
     var names = finding.namesInCommands
     guard !names.isEmpty, let name = finding.nameInCommands(place) else { return "" }

@@ -159,8 +159,8 @@ struct GenericKind {
     texts.first.flatMap { sources?.deviceKind(named: $0) }
   }
 
-  /// Whether the kind of a source is unknown because it first occurs after the kinds were decided. Only for a
-  /// table with a sensor.
+  /// Whether the kind of a source is unknown because it first occurs after the kinds were decided. Always
+  /// false for a table without a sensor.
   func isUnseen(_ key: SourceKinds.Key, _ texts: [String]) -> Bool {
     guard let sources, isHistory, !isReadFromHeader, !sources.isFull, !texts.isEmpty,
       sources.deviceKind(of: key) == nil

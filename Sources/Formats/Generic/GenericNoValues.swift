@@ -44,7 +44,7 @@ struct GenericNoValues {
     // The units are in a fixed order. A dictionary's order differs in each run, and so would the message.
     for stated in [nil] + GlucoseUnit.allCases.map(Optional.some) {
       guard let unit = stated ?? common, let numbers = counts[stated] else { continue }
-      // Numbers that no unit allows are rejected with their rows.
+      // Numbers that are impossible in this unit are left out, since their rows are rejected.
       let outside = numbers.filter { number, _ in
         !Self.range(unit).contains(number) && PlausibleAmounts.glucose(unit).contains(number)
       }

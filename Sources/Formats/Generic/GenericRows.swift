@@ -50,7 +50,7 @@ struct GenericRows {
   /// The maximum number of different words of a column that marks rows. With more, they are remarks.
   private static let fewWords = 8
 
-  /// The state of a watched column.
+  /// A watched column, and what its cells show about the rows.
   private struct CandidateColumn {
     let watch: WatchedColumn
     /// The required value of rows; nil while any value is allowed, or until the value with `number` is found.
@@ -82,7 +82,7 @@ struct GenericRows {
     var mayNamePersons = false
     /// Whether the first rows have a word for something else than readings.
     var hasMark = false
-    /// The first and the last time of each value, if it may number days.
+    /// The first and the last time of each value. They show whether the values number days.
     private var times: [[UInt8]: ClosedRange<Int64>] = [:]
     /// The number of rows with another value than the one before.
     private var changes = 0
@@ -451,8 +451,8 @@ struct GenericRows {
   /// Decides what to do with a row.
   ///
   /// - Parameters:
-  ///   - watched: the indexes of the columns in it.
-  ///   - isItem: whether it has a time.
+  ///   - watched: the indexes of the columns in the row.
+  ///   - isItem: whether the row has a time.
   @inline(__always) mutating func choice(_ row: Row, _ watched: [Int], isItem: Bool) -> Choice {
     if columns.isEmpty { return .read }
     return choiceByColumns(row, watched, isItem)

@@ -33,7 +33,7 @@ extension GenericFinding {
     header.names.indices.first { $0 != value && header.words[$0].isGlucose && isTwin($0, of: value) }
   }
 
-  /// The problem of further columns whose names and cells may be those of glucose, although another one is
+  /// The problem of further columns whose names and cells may be those of glucose, although another column is
   /// named for it. Without the question, their values would be lost.
   func secondProblem(besides value: Int) -> GenericProblem? {
     let others = header.names.indices.filter { place in
@@ -89,7 +89,8 @@ enum TwinCells {
     cell.withField { $0.trimmed.number(.point) ?? $0.trimmed.number(.comma) ?? $0.trimmed.jsonNumber }
   }
 
-  /// The step of the last digit. Programs round or cut there.
+  /// The value of one step in the last digit of a number, such as 0.1 for `5.5`. Programs round or cut to
+  /// such a step.
   private static func step(_ cell: String) -> Double {
     guard let mark = cell.lastIndex(where: { $0 == "." || $0 == "," }) else { return 1 }
     let digits = cell[mark...].dropFirst().prefix { $0.isNumber }.count
@@ -98,8 +99,8 @@ enum TwinCells {
 }
 
 extension HeaderWords {
-  /// Whether a column with this name may hold further glucose, if its cells look like it. The name has a word
-  /// for glucose, or only its unit, a sensor, or a moment after a meal.
+  /// Whether a column with this name may hold further glucose, if its cells look like it. The name mentions
+  /// glucose or a sensor, or consists of a unit of glucose or a moment after a meal.
   fileprivate var mayBeSecondGlucose: Bool {
     guard !namesOther, !isKetone, !isPerson, !isBareID, !isRemark, !glucose.namesOtherTime else {
       return false
@@ -139,10 +140,10 @@ extension HeaderWords {
 
 /// The comparison of the column of values with its twin in the other unit.
 struct GenericTwins {
-  /// Whether a row has other values in both columns.
+  /// Whether the two columns have different values in some row.
   var differs = false
 
-  /// Whether a row has another value in the twin, or a value only there.
+  /// Whether the value in the twin differs from that in the column of values, or only the twin has a value.
   static func differ(in row: Row, _ columns: GenericColumns) -> Bool {
     let cells = (row[columns[.value]].trimmed, row[columns.twin].trimmed)
     // A value that is only in the twin would be lost, so the row differs. A 0 means that there is no value.
@@ -152,7 +153,8 @@ struct GenericTwins {
 }
 
 extension GenericFormat {
-  /// - Throws: `Failure` of category `badInput` if a row has another value in the column of the other unit.
+  /// - Throws: `Failure` of category `badInput` if the columns in mg/dL and mmol/L have different values in a
+  ///   row.
   func refuseOtherTwin(_ hint: ImportHint) throws {
     guard twins.differs else { return }
     let places = [finding.columns[.value], finding.columns.twin]

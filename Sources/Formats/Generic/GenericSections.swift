@@ -26,7 +26,7 @@ struct GenericSections {
     latest = person
   }
 
-  /// Adds a header, which the lines above it belong to.
+  /// Adds a header. The line above it names the person of the rows below it.
   mutating func noteHeader() {
     if !hasHeader {
       first = latest
@@ -42,7 +42,8 @@ struct GenericSections {
     if latest != nil { latest = nil }
   }
 
-  /// The words after a label such as `Patient Name:` in a line, or of the name in a title, sorted. Nil without one.
+  /// The words of the name in a line, after a label such as `Patient Name:` or in a title, sorted. Nil for a
+  /// line without a name.
   private static func person(_ row: Row) -> [String]? {
     let cells = row.fields.map { $0.trimmed }.filter { !$0.isEmpty }
     // Most lines are rows with an invalid time, and cost no further work.

@@ -164,8 +164,8 @@ struct RepeatedInstants {
   private var place: (device: DeviceIndex, kind: ReadingKind, position: Int64)?
   private var buckets: [Int64] = []
 
-  /// Moves the position of a reading that follows another one of its instant. Sensor history has one value for each
-  /// instant.
+  /// Moves the position of a reading that follows another reading of the same instant. Sensor history has one
+  /// value for each instant, so its readings are not moved.
   @inline(__always) mutating func separate(_ reading: inout Reading) {
     guard reading.kind.valueIsPartOfIdentity else { return }
     let bucket = reading.measurement.valueBucket
@@ -192,7 +192,7 @@ struct GenericDate {
   /// The number of bytes of the date.
   let length: Int
 
-  /// Whether nothing follows except the midnight that spreadsheets add.
+  /// Whether nothing follows the date in the field, except the midnight that spreadsheets add.
   func isAlone(in field: Field) -> Bool {
     field.slice(min(length, field.count), field.count).bytes.allSatisfy { "T 0:.Z".utf8.contains($0) }
   }

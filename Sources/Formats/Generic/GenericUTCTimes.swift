@@ -14,7 +14,8 @@ struct GenericUTCTimes {
 
   /// Adds the time of a reading, a dose or a meal.
   ///
-  /// - Parameter isInstant: whether the logbook's zone shows the time.
+  /// - Parameter isInstant: whether the input states an instant, for which the logbook's zone gives the shown
+  ///   time.
   @inline(__always) mutating func note(_ time: ShownTime, isInstant: Bool) {
     guard !hasOthers else { return }
     guard !isInstant, time.utcOffset == 0 else { return hasOthers = true }
@@ -23,7 +24,8 @@ struct GenericUTCTimes {
     instants = min(known.lowerBound, seconds)...max(known.upperBound, seconds)
   }
 
-  /// Whether all times are in UTC, and the logbook's zone has another offset at the first or the last of them.
+  /// Whether all times are in UTC, and the logbook's zone has another offset at the first or the last of the
+  /// times.
   var differFromZone: Bool {
     guard !hasOthers, let instants else { return false }
     return [instants.lowerBound, instants.upperBound].contains { zone.offset(atUTC: $0) != 0 }

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// A column that is not read, but says something about the time zones of rows: a zone or a place, an offset, summer time,
-/// or a difference to another zone.
+/// A column that is not read, but says something about the time zones of rows: a zone or a place, an offset,
+/// summer time, or a difference to another zone.
 struct ZoneSign {
   enum Meaning { case zone, offset, summerTime, difference, aroundRows }
 
@@ -21,7 +21,8 @@ struct GenericZoneSigns {
     var example = ""
   }
 
-  /// Changes to and from summer time are not compared within this time, since programs change at other moments.
+  /// Programs change to and from summer time at other moments. So within this number of seconds from a
+  /// change, both offsets are accepted.
   private static let slack: Int64 = 7200
   /// The number of different cells whose meaning is kept.
   private static let maxCells = 256
@@ -162,7 +163,8 @@ private struct PlaceOffsets {
 }
 
 extension GenericFinding {
-  /// The zone that is named above the table, around the objects, or in the name of the times' column; nil without one.
+  /// The zone that is named above the table, around the objects, or in the name of the times' column; nil
+  /// without one.
   var zoneAroundRows: String? {
     guard columns[.offset] < 0, !hasTimesOfUTC, !timesStateOffsets else { return nil }
     if let stated = header.statedZone { return stated }

@@ -137,7 +137,7 @@ extension GlucoseName {
   private mutating func decideConditions() {
     if !namesMeal { unknown += tokens.filter(Self.mealParts.contains).map(String.init) }
     if !isOfMeal { unknown += tokens.filter(Self.mealLinks.contains).map(String.init) }
-    // Only a unit makes two letters an abbreviation of blood sugar.
+    // `bs` means blood sugar only if the name also has a unit.
     if hasUnit, unknown == ["bs"] {
       unknown = []
       tokens.append("bg")

@@ -2,10 +2,11 @@
 
 import Logbook
 
-/// Reads the person's name in a line of prose above a table: `Blood glucose log of Anna Muster`, `Anna's glucose diary`,
-/// `Diary: Anna Muster`.
+/// Reads the person's name in a line of prose above a table: `Blood glucose log of Anna Muster`,
+/// `Anna's glucose diary`, `Diary: Anna Muster`.
 ///
-/// The rest of the line must consist of words for tables and glucose, so that only a title is read in this way.
+/// The rest of the line must consist of words for tables and glucose, so that only a title is read in this
+/// way.
 enum TitleSentence {
   private static let maxWords = 14
   private static let maxNameWords = 4
@@ -23,7 +24,7 @@ enum TitleSentence {
       let link = words[place].lowercased()
       guard links.contains(link) || vagueLinks.contains(link), isTitle(words[..<place]) else { continue }
       let name = name(words[(place + 1)...])
-      // A log for Dr. Smith is that of a patient.
+      // A log for Dr. Smith is a patient's log, so the doctor's name is not read.
       if !["of", "von", "de", "di", "van"].contains(link), words[place + 1].lowercased().hasPrefix("dr") {
         return nil
       }
@@ -49,7 +50,8 @@ enum TitleSentence {
     return joined(name(words[1...]))
   }
 
-  /// Both names of a person after a title and a colon or dash. One word may be a place or a program.
+  /// Both names of a person after a title and a colon or dash. A single word is not read, since it may be a
+  /// place or a program.
   private static func nameAfterTitle(_ words: [Substring]) -> String? {
     let end = words.firstIndex { $0.hasSuffix(":") || ["-", "–", "—"].contains($0) }
     guard let end, end + 1 < words.count else { return nil }

@@ -121,7 +121,7 @@ extension GlimpFormat {
     case .empty: return false
     case .rejected(let reason): out.reject(row, reason)
     case .measurement(let measurement):
-      // For a finger stick, the column of the sensor names the finger.
+      // For a finger stick, the column of the sensor's serial number names the finger.
       let serial = kind == .smbg ? "" : row[columns.serial].trimmed.text
       let device = out.device(Device(vendor: "Glimp", model: model, serial: serial, format: Self.id))
       out.add(reading(device, kind, time, instant, measurement, row, &out))

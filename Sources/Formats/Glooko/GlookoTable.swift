@@ -60,7 +60,7 @@ struct GlookoTable {
   }
   /// Whether the table's rows are stored; others are only counted.
   var isStored: Bool { kind != .dailyTotal && kind != .alarm && kind != .medication }
-  /// The unit of glucose columns; nil for a table without.
+  /// The unit of glucose columns; nil for a table without such columns.
   let unit: GlucoseUnit?
   /// The number of columns.
   let count: Int

@@ -209,7 +209,7 @@ extension GlucoportIdentity {
 
   /// The record of a row.
   ///
-  /// - Parameter guid: its identity, which another format may state elsewhere.
+  /// - Parameter guid: the identity of the record, which another format may state elsewhere.
   func record(from row: Row, guid: Field) -> Result<ImportedRecord, Reason> {
     guard let kind = RecordKind(rawValue: field(.kind, of: row).text) else {
       return .failure(Reason(text: "a kind that is not 1 to 32 lower-case letters and hyphens"))

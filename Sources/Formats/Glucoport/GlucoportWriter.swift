@@ -415,7 +415,7 @@ private struct DeviceTexts: Sendable {
 
 /// Writes readings as the documents of another format, one after the other.
 package protocol ReadingDocumentWriter: Sendable {
-  /// Why the format cannot hold a reading.
+  /// The reasons why the format cannot hold a reading.
   associatedtype Omission: ReadingOmission
 
   /// The text before the first reading.
@@ -423,7 +423,7 @@ package protocol ReadingDocumentWriter: Sendable {
   /// The text after the last reading.
   var footer: String { get }
 
-  /// Why a reading is left out; nil if it is not.
+  /// The reason why a reading is left out; nil if it is written.
   static func omission(of reading: GlucoportReading) -> Omission?
 
   /// Appends a reading that is not left out.

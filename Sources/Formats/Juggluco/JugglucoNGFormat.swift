@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The CSV of JugglucoNG. The instant is the position of a row. A value that the app derived by a calibration
-/// does not replace the measured one.
+/// The CSV of JugglucoNG. Readings are identified by their instants. A value that the app derived by a
+/// calibration does not replace the measured one.
 struct JugglucoNGFormat: ExportFormat {
   static let id = "juggluco-ng"
   static let title = "JugglucoNG CSV"

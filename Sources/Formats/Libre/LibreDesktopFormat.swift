@@ -5,8 +5,8 @@ import Logbook
 /// The FreeStyle Libre desktop software's tab-separated text, its Spanish variant with semicolons, and Libre
 /// Pro CSV.
 ///
-/// The ID of a row counts the entries in the reader's memory. It is the position of a reading, since shown
-/// times may go back. The file states neither the reader nor its serial number.
+/// The ID of a row counts the entries in the reader's memory. It identifies a reading, since shown times may
+/// go back. The file states neither the reader nor its serial number.
 struct LibreDesktopFormat: ExportFormat {
   static let id = "libre-desktop"
   static let title = "FreeStyle Libre desktop software"

@@ -95,8 +95,8 @@ struct LibreLinkUpFormat: ExportFormat {
     }
     guard let place else { return .data }
     if options.isFetched, place > 0 {
-      // The current value of a fetched graph is not a scan that a person made. Later, the sensor's history
-      // has a value for the same time.
+      // The current value of a fetched graph is not a scan by a person, so it is skipped. Later, the sensor's
+      // history has a value for the same time.
       out.skip("current value")
     } else {
       add(.scan, row, at: place * Name.count, device, into: &out)

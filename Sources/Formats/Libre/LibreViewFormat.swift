@@ -5,8 +5,8 @@ import Logbook
 /// LibreView CSV: Abbott's cloud export of sensors, readers and apps, in every language and both units, and
 /// of apps that imitate it.
 ///
-/// No column counts readings, so the shown time is their position. The order of day and month depends on the
-/// account, and is determined from the whole input.
+/// No column counts readings, so they are identified by their shown times. The order of day and month depends
+/// on the account, and is determined from the whole input.
 struct LibreViewFormat: ExportFormat {
   static let id = "libreview"
   static let title = "LibreView CSV"
@@ -74,7 +74,7 @@ struct LibreViewFormat: ExportFormat {
     return isTitle ? .title([row[4].trimmed.text]) : .other
   }
 
-  /// The person, or the creator of the export, in the first of these names.
+  /// The person that the first of these names states: the patient, or the creator of the export.
   static func statedPersons(named names: [String]) -> [StatedPerson] {
     names.first.flatMap { StatedPerson(label: $0, of: id) }.map { [$0] } ?? []
   }

@@ -4,7 +4,7 @@ import Logbook
 
 /// The table of Abbott's Lingo app: minutes with their offset, newest first, and one column of values.
 ///
-/// The instant is a reading's position, since shown times occur twice in autumn.
+/// Readings are identified by their instants, since shown times occur twice in autumn.
 struct LingoFormat: ExportFormat {
   static let id = "lingo"
   static let title = "Lingo CSV"

@@ -33,7 +33,7 @@ package struct NightscoutEntryWriter: ReadingDocumentWriter {
   /// The text after the last entry.
   package var footer: String { "\n]\n" }
 
-  /// Why a reading is left out; nil if it is not.
+  /// The reason why a reading is left out; nil if it is written.
   package static func omission(of reading: GlucoportReading) -> Omission? {
     if reading.kind == .ketone || reading.marks.contains(.controlSolution) { return .otherSubstance }
     if reading.isWithdrawn { return .withdrawn }

@@ -6,9 +6,9 @@ import Nightscout
 /// Nightscout entries and treatments, from API v1 and v3 or mongoexport: JSON, CSV and TSV, in any mixture.
 ///
 /// `date` is reliable and in UTC: milliseconds since 1970, as in lib/api3/swagger.yaml of cgm-remote-monitor.
-/// The shown time may come from the logbook's zone. So a reading's position is the instant itself, and an
-/// import in another zone finds the same readings. Other tools write a clock time without an offset into
-/// `date`; such a time is a shown time in the logbook's zone.
+/// The shown time may come from the logbook's zone. So the instant itself identifies a reading, and an import
+/// in another zone finds the same readings. Other tools write a clock time without an offset into `date`;
+/// such a time is a shown time in the logbook's zone.
 struct NightscoutFormat: ExportFormat {
   static let id = "nightscout"
   static let title = "Nightscout JSON or CSV"
@@ -111,7 +111,7 @@ struct NightscoutFormat: ExportFormat {
     return .data
   }
 
-  /// Adds the option with which a person can state the missing unit to a reason.
+  /// Adds to a reason the option with which a person can state the missing unit.
   private static func withHint(_ reason: String) -> String {
     switch reason {
     case NightscoutRefusal.likeMillimoles: reason + "; if it is mmol/L, use --unit mmol/L"
@@ -120,7 +120,7 @@ struct NightscoutFormat: ExportFormat {
     }
   }
 
-  /// Adds an entry of glucoport, which states its identity, so that it is not derived from the date.
+  /// Adds an entry of glucoport. The entry states its identity, so the identity is not derived from the date.
   private mutating func readOwn(_ row: Row, into out: inout BatchBuilder) {
     switch identity.reading(from: row, into: &out) {
     case .reading(let reading): out.add(reading)
@@ -255,7 +255,7 @@ extension NightscoutFormat {
     return object["eventType"] != nil && object["created_at"] != nil
   }
 
-  /// Whether the whole input is an answer of API v3. Without objects, its result is empty.
+  /// Whether the whole input is a response of API v3. If it holds no objects, its result is an empty list.
   private static func isEmptyAnswer(_ head: InputHead) -> Bool {
     let text = head.lines.joined()
     return head.isWhole && text.contains("\"status\"") && text.contains("\"result\"")

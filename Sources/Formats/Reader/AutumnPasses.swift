@@ -4,9 +4,10 @@ import Logbook
 
 /// Finds equal values of a sensor that a file states in both passes of the hour that clocks repeat in autumn.
 ///
-/// Most exports are sorted by shown time, so that two equal values of one time look like a repeated row. A file in the
-/// order of measurement runs through the hour twice: within it, its times go back once, or forward if the newest come
-/// first. Then both values are measurements, and that of the second pass gets the later offset.
+/// Most exports are sorted by shown time, so that two equal values of one time look like a repeated row. A
+/// file in the order of measurement runs through the hour twice: within it, its times go back once, or
+/// forward if the newest come first. Then both values are measurements, and that of the second pass gets the
+/// later offset.
 ///
 /// Values that differ prove the second pass: a block of rows that is repeated has equal values only.
 struct AutumnPasses {
@@ -14,7 +15,8 @@ struct AutumnPasses {
   private static let minValues = 2
 
   private let zone: LogbookZone
-  /// The readings in the repeated hour, without another time of their device between them.
+  /// For each device, the indexes of its readings in the repeated hour, as long as no other time comes
+  /// between them.
   private var runs: [DeviceIndex: [Int]] = [:]
 
   /// - Parameter zone: the zone that placed the readings.

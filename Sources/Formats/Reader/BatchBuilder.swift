@@ -70,7 +70,7 @@ struct BatchBuilder {
     batch.readings.append(reading)
   }
 
-  /// Adds a glucose or ketone cell as a reading whose position is its time. An empty cell adds nothing.
+  /// Adds a glucose or ketone cell as a reading that is identified by its time. An empty cell adds nothing.
   ///
   /// - Returns: whether the cell held a reading.
   @inline(__always) @discardableResult

@@ -103,7 +103,7 @@ protocol ExportFormat: SendableMetatype {
   ///
   /// - Throws: `Failure` of category `badInput` that names the option that would decide it.
   mutating func decide() throws
-  /// Called if more rows may follow those of the survey, as in a live pipe.
+  /// Called if more rows may follow the surveyed rows, as in a live pipe.
   mutating func expectFurtherRows()
 
   /// The decisions about the input, without those about its encoding and zone.

@@ -108,7 +108,7 @@ final class Input {
         ] : [])
   }
 
-  /// Why the text does not end where the bytes end; nil if it does.
+  /// Why the compressed data or the last character is truncated; nil if neither is.
   var truncation: String? {
     if let packing, unpacking?.isTruncated == true { return packing.truncation }
     if decoder?.isTruncated == true { return "the last character is truncated" }

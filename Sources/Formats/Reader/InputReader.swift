@@ -22,7 +22,7 @@ public struct InputReader {
   /// Rows that are neither data nor headers. They are a preamble if a header follows, otherwise they are
   /// rejected.
   private var unknownRows: [(rejection: Rejection, holdsData: Bool)] = []
-  /// The last readings of a batch if further rows may share their position. The next batch begins with them.
+  /// The last readings of a batch if further rows may have the same time. The next batch begins with them.
   private var heldBack: [Reading] = []
   private var isDone = false
   /// How the input ended; meaningful after `read` returned false.
@@ -152,7 +152,7 @@ public struct InputReader {
 
   /// Warnings for the person. They reject no row.
   public var warnings: [String] { input.warnings + parser.warnings + parser.doubts }
-  /// Those of the warnings that a job must pass on, since the input contradicts a statement by which items were stored.
+  /// The warnings that a job must pass on: the input contradicts a statement by which items were stored.
   package var doubts: [String] { parser.doubts }
 
   /// Appends items to the batch until the batch is full, a second has passed, or the source pauses.

@@ -32,7 +32,7 @@ struct RowItems: Equatable {
   private(set) var isHeader = false
 
   var isEmpty: Bool { readings.isEmpty && records.isEmpty }
-  /// The kinds of its items, which identify rows of one kind.
+  /// The kinds of the row's items. Rows with equal kinds count as rows of one kind.
   var kinds: [String] { readings.map(\.kind.name) + records.map(\.kind.rawValue) }
 
   /// The items from one line of a batch.

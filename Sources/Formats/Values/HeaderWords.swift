@@ -159,7 +159,7 @@ struct HeaderWords {
     if words.contains("mgdl") || (words.contains("mg") && words.contains("dl")) {
       return .milligramsPerDecilitre
     }
-    // HbA1c comes in mmol/mol.
+    // HbA1c is in mmol/mol, which is not a unit of glucose.
     let isInMillimoles = words.contains { $0.hasPrefix("mmol") || $0.hasPrefix("ммол") }
     return isInMillimoles && words.isDisjoint(with: ["mol", "моль"]) ? .millimolesPerLitre : nil
   }
