@@ -15,7 +15,7 @@ package final class XMLScanner {
   /// The longest element name, in bytes. Every name with a meaning for a format is shorter.
   private static let longestName = 4096
 
-  /// A row found in the last piece.
+  /// A row found in the last piece of the XML.
   package struct FoundRow {
     /// The line on which the row begins, from 1.
     package let line: Int64
@@ -41,7 +41,8 @@ package final class XMLScanner {
     var boundary: Int64 = -1
     /// Whether there is a document type, which can add attributes that are not in a tag.
     var hasDocumentType = false
-    /// Whether expat found a tag in its last bytes. If not, `reach` is the minimum size of its next slice.
+    /// Whether expat found a tag in its last bytes. If not, `reach` is the minimum size of the next slice for
+    /// expat.
     var hasFoundTag = true
     var reach = 0
     /// The start of the first incomplete token.
@@ -62,7 +63,7 @@ package final class XMLScanner {
     /// expat stores each name once.
     var columnsOfNames: [(name: UnsafePointer<CChar>, column: Int)] = []
 
-    /// Removes the rows of the last piece; the values of an open row move to the front.
+    /// Removes the rows of the last piece of the XML. The values of an open row move to the front.
     mutating func forgetRows() {
       rows.removeAll(keepingCapacity: true)
       guard openRow != nil else {
@@ -140,7 +141,7 @@ package final class XMLScanner {
     state.initialize(to: State(plain: PlainShape(shape)))
     path = shape.path.compactMap { strdup($0) }
     pairs = shape.pairs.flatMap(PairNames.init)
-    // The text was decoded earlier; its declaration is ignored.
+    // The text is already decoded to UTF-8, so the encoding in its declaration is ignored.
     parser = XML_ParserCreate("UTF-8")
     XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
     XML_SetElementHandler(
@@ -161,7 +162,7 @@ package final class XMLScanner {
     state.deallocate()
   }
 
-  /// The rows of the last piece.
+  /// The rows of the last piece of the XML.
   package var rows: [FoundRow] { state.pointee.rows }
   /// The row at an index among those of the last piece, from 0; nil past the last.
   package func row(_ place: Int) -> FoundRow? {

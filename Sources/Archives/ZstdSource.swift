@@ -5,8 +5,8 @@ import Logbook
 
 /// Unpacks Zstandard, including several frames in a row.
 final class ZstdSource: UnpackingSource {
-  /// The largest window, as a power of two. Larger windows occur only with `--ultra` or `--long`, and need
-  /// more memory.
+  /// The maximum size of a window: 2 to the power of this number, in bytes. Larger windows need more memory,
+  /// and occur only with the options `--ultra` and `--long` of zstd.
   private static let maxWindowLog: Int32 = 25
 
   private let packed: any ByteSource

@@ -8,7 +8,8 @@ package struct InsulinInjection: Hashable, Sendable {
   package let name: String
   package let units: Double
 
-  /// The injections in a text; empty if the text is invalid. API v1 may have escaped characters of HTML in it.
+  /// The injections in a text; empty if the text is invalid. API v1 may have escaped characters of HTML in
+  /// it.
   package static func all(_ text: String) -> [InsulinInjection] {
     guard text.contains("{") else { return [] }
     do throws(JSONError) {

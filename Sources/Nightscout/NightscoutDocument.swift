@@ -90,8 +90,8 @@ extension NightscoutDocument: NightscoutFields {
   package subscript(member: NightscoutMember) -> JSONValue { members[member.name] ?? .null }
 }
 
-/// The last node and run that wrote the data of glucoport in a document. By it, a run recognises its own
-/// writes.
+/// The node and the sync run that last wrote the data of glucoport in a document. They let a run recognise
+/// the documents that it wrote itself.
 package struct NightscoutWriter: Hashable, Sendable {
   package let node: String
   package let run: String

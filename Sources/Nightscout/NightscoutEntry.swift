@@ -176,8 +176,8 @@ extension NightscoutEntry {
     }
   }
 
-  /// The reading in a document of another program. Its position is its instant, so that it is equal in every
-  /// zone. If the instant is unknown, the position is the shown time.
+  /// The reading in a document of another program. Its instant identifies it, so that it is the same reading
+  /// in every zone. If the instant is unknown, the shown time identifies it.
   @inlinable package static func reading(
     _ kind: ReadingKind, _ measurement: Measurement, _ marks: ReadingMarks, at instant: Instant,
     _ shown: ShownTime, _ placement: Placement, device: DeviceIndex, line: Int64

@@ -15,7 +15,7 @@ package struct NightscoutPart: Hashable, Sendable {
   /// The values of the members for other programs, when glucoport last wrote them. If a member has another
   /// value, another program has edited it.
   package var seen: [String: JSONValue]
-  /// For each node, the last change that was accepted, as made by `mark`.
+  /// For each node, the last change that was accepted from it, in the form that `mark` returns.
   package private(set) var sent: [String]
   /// The server's clock when glucoport last wrote the part, in milliseconds; nil if unknown.
   package private(set) var writtenAt: Int64?

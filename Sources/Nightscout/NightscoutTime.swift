@@ -9,8 +9,8 @@ package enum NightscoutTime {
   /// The last instant that a site can store, the end of the year 9999.
   package static let maxMilliseconds: Int64 = 253_402_300_799_999
 
-  /// The tolerance for comparisons with the site's clock, in milliseconds. The site states it in whole
-  /// seconds, and late by the delay of the answer.
+  /// The tolerance for comparisons with the site's clock, in milliseconds. The site states its time in whole
+  /// seconds, and the response arrives some time later.
   package static let slack: Int64 = 10_000
 
   /// Whether a site accepts this instant as the time of an event.

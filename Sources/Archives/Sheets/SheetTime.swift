@@ -155,8 +155,8 @@ extension UnsafeBufferPointer<UInt8> {
     return value
   }
 
-  /// 1 for a decimal fraction of at least 0.5 from an index on, 0 for a smaller or missing fraction; nil for
-  /// other text.
+  /// 1 if a decimal fraction of at least 0.5 begins at the index, 0 for a smaller or missing fraction; nil
+  /// for other text.
   fileprivate func roundedFraction(from place: Int) -> Int? {
     if place == count { return 0 }
     guard place < count, self[place] == UInt8(ascii: "."),

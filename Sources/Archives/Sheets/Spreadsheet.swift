@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The sheets of a spreadsheet file: XLSX or ODS. A sheet is read as CSV text with commas. Nothing of it is
-/// written to disk.
+/// The sheets of a spreadsheet file: XLSX or ODS. A sheet is read as CSV text with commas. This class writes
+/// nothing to disk.
 ///
 /// Dates and times become ISO 8601 text, numbers the text that a person typed, and errors empty cells that
 /// are counted. Line N of the text is row N of the sheet.

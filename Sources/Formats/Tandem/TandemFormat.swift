@@ -239,8 +239,9 @@ struct TandemFormat: ExportFormat {
       ["subtype": .text("basal"), "rate": .number(rate)])
   }
 
-  /// Adds the minutes of an extended part. The pump states it separately from what was delivered at once. If both together are
-  /// more than what was requested, the delivered amount is the total.
+  /// Adds the minutes of an extended part. The pump states its units separately from the units that were
+  /// delivered at once. If both together are more than the requested units, the delivered amount is the
+  /// total.
   private func splitExtended(_ fields: inout [String: FieldValue], _ row: Row) {
     guard case .number(let extended)? = fields["extended"] else { return }
     if case .number(let units)? = fields["units"], let requested = row[table[.requested]].number(),

@@ -32,7 +32,7 @@ extension TidepoolFormat {
     }
   }
 
-  /// Adds the notes of an item that is not a record as a note.
+  /// Adds a note with the notes of an item that does not become a record itself.
   mutating func addNotes(_ row: Row, into out: inout BatchBuilder) {
     if row[columns[Name.notes]].isEmpty { return }
     let text = notes(row).joined(separator: "\n")

@@ -5,8 +5,8 @@ import Logbook
 /// Tidepool's data model, from its export, its API or tools that keep its names: JSON, CSV and the sheets of
 /// XLSX.
 ///
-/// One measurement has another `id` in each upload, so a reading's position is its instant in UTC. Values are
-/// in mmol/L unless a row states another unit.
+/// One measurement has another `id` in each upload, so a reading is identified by its instant in UTC. Values
+/// are in mmol/L unless a row states another unit.
 struct TidepoolFormat: ExportFormat {
   static let id = "tidepool"
   static let title = "Tidepool JSON, CSV or XLSX"
@@ -210,8 +210,8 @@ extension TidepoolFormat {
     return cell.isEmpty ? [:] : NestedText.members(of: cell)
   }
 
-  /// LO or HI if an annotation states it. The threshold is that of the annotation. Without one it is the
-  /// value, which in Tidepool is the end of the range, or one step beyond it.
+  /// LO or HI if an annotation states it, with the annotation's threshold. If the annotation has none, the
+  /// value is the threshold: in Tidepool it is the end of the range, or one step beyond it.
   @inline(__always)
   private func outOfRange(
     _ row: Row, _ cell: CellValue, threshold: (Double) -> Quantity?

@@ -5,8 +5,7 @@
 ///
 /// The order of the times, gaps and the number of devices do not change the result. The times of each device
 /// are sorted before the steps between them are compared. Up to three devices that no column distinguishes
-/// are recognised. If there are more than `maxTimes` times, only those of some days are kept.
-/// with very many times, only some whole days are kept.
+/// are recognised. If there are more than `maxTimes` times, only the times of some whole days are kept.
 struct Cadence {
   private static let maxTimes = 1 << 16
   private static let maxDaysPerKept: Int64 = 1 << 20
