@@ -283,7 +283,8 @@ package final class XMLScanner {
     state.pointee.openFields(shape.columnCount)
     if shape.hasAnyName { state.pointee.storeAnyName(in: shape.ownColumnCount) }
     var index = 0
-    // Nearly all rows have the same attributes in the same order.
+    // Nearly all rows have the same attributes in the same order, so each attribute is first compared with
+    // the expected one.
     var expected = 0
     while let name = attributes[index], let value = attributes[index + 1] {
       let column = column(of: name, at: &expected)

@@ -288,7 +288,8 @@ private struct TreatmentReader<Document: NightscoutFields> {
   /// of the 11 minutes before; by chance it would be 0.3 to 3 %.
   private var isOfPump: Bool { document[.pumpKey].plainText.hasPrefix("BG") }
 
-  /// Adds a glucose value that a person entered. In other events, it may be a copy of a sensor's value.
+  /// Adds a glucose value that a person entered. In events other than `BG Check` it may be a copy of a
+  /// sensor's value, so its type must be `Finger` or `Manual`.
   private mutating func addGlucose(_ unit: GlucoseUnit?) {
     let value = document[.glucose]
     let type = document[.glucoseType]

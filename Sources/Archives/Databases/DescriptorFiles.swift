@@ -121,7 +121,7 @@ enum DescriptorFiles {
       }
       guard count >= 0 else { return SQLITE_IOERR_READ }
       if count == 0 {
-        // SQLite requires zeros past the end.
+        // SQLite requires that bytes past the end of the file are read as zeros.
         for place in filled..<bytes.count { bytes[place] = 0 }
         return shortRead
       }

@@ -91,8 +91,8 @@ final class FileSource: InputSource {
     guard type != S_IFDIR else {
       throw Failure(.missingInput, "\(name): Is a directory; name the files in it")
     }
-    // If the shell closed standard input, its number may refer to an object of the runtime that is not a
-    // file.
+    // If the shell closed standard input, its number may refer to an object of the runtime. Such an object is
+    // not a file and has no file type.
     guard type != 0 else {
       throw Failure(
         .missingInput,

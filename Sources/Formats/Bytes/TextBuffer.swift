@@ -53,7 +53,7 @@ final class TextBuffer {
       start -= forgotten
       hasForgotten = true
     }
-    // Kept consumed bytes do not count for the length of an item.
+    // The kept bytes before `start` do not count for the length of an item.
     let room = start + Self.longestItem - end
     if capacity - end < min(64 * 1024, room) { grow() }
     let outcome = try source.read(

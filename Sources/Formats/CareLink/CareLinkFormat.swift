@@ -98,7 +98,7 @@ struct CareLinkFormat: ExportFormat {
 
   mutating func survey(_ row: Row) {
     if row[0].starts(with: "Report Range") || row[0].starts(with: "Data Range") {
-      // The last day of the range, with or without a time.
+      // The row states the last day of the range, with or without a time of day.
       if let time = ambiguousTime(row[3]) { dates.noteExportTime(time, line: row.line) }
       return
     }

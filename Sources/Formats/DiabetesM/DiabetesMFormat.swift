@@ -167,7 +167,8 @@ extension DiabetesMFormat {
         row, "the doses together are more than \(plainNumber(PlausibleAmounts.units.upperBound)) units")
       return true
     }
-    // A correction for a low value is negative and reduces the dose for the meal.
+    // A correction for a low value is negative and reduces the dose for the meal. So the sum may be 0 or
+    // less, and is then not stored.
     if units > 0 { fields["units"] = .number((units * 1000).rounded() / 1000) }
     if !fields.isEmpty {
       fields["subtype"] = .text("rapid")

@@ -33,7 +33,7 @@ struct DiaguardFormat: ExportFormat {
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
     let rows = head.rows(delimiter)
     guard let first = rows.first, first.first == "meta", first.count == 2 else { return nil }
-    // The last row of the head may be truncated.
+    // The last row of the head may be truncated, so it is not examined.
     let isOwn = rows.dropLast(rows.count > 2 ? 1 : 0).allSatisfy { cells in
       cells.first.map { rowWords[$0] != nil } ?? false
     }
@@ -95,7 +95,7 @@ struct DiaguardFormat: ExportFormat {
       readInsulin(row, at: time, into: &out)
     } else if category.equals("meal") {
       guard let fields = out.amounts(row, [AmountColumn(2, "carbs", PlausibleAmounts.grams)]) else { return }
-      // 0 means that the meal has only foods as text.
+      // An amount of 0 means that the meal has only foods as text, so no amount is stored.
       if !fields.isEmpty { out.add(.food, at: time, owner: model, line: row.line, fields) }
     } else if category.equals("activity") {
       guard let fields = out.amounts(row, [AmountColumn(2, "minutes", PlausibleAmounts.minutes)]) else {

@@ -107,7 +107,7 @@ struct FHIRFormat: ExportFormat {
         if resource.type.equals("Observation") { people.note(resource.subject.text) }
       }
     } catch {
-      // The row will be rejected when it is read.
+      // The error is ignored, since the row will be rejected when it is read.
     }
   }
 

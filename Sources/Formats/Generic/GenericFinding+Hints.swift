@@ -101,7 +101,7 @@ extension HeaderWords {
   /// Whether a cell of a column with this name shows that the value of its row is a dose of insulin.
   fileprivate func showsDose(by cell: String) -> Bool {
     guard CellContent(cell) == .text else { return false }
-    // The names in nested objects have dots, as in `dose.unit`.
+    // The names in nested objects have dots, as in `dose.unit`, so their last part is examined.
     let own = name.split(separator: ".").last.map { HeaderWords(String($0)) } ?? self
     if own.role == .unit { return Self.insulinUnits.contains(foldedHeader(cell)) }
     let cell = HeaderWords(cell)

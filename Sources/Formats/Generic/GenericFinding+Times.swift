@@ -14,7 +14,8 @@ extension GenericFinding {
     let timed = all.filter { contents[$0] == .time || (contents[$0] == .epoch && header.words[$0].isTime) }
     let dates = best(of: all.filter { contents[$0] == .date })
     let clocks = best(of: all.filter { contents[$0] == .clock })
-    // Databases note when a row was created, which may be days after the measurement.
+    // A database notes when a row was created, which may be days after the measurement. So these times are
+    // used only if there are no other times or dates.
     let measured = timed.filter { !header.words[$0].isDatabaseStamp }
     let hasParts = dates.count == 1 && clocks.count == 1
     let whole = best(of: measured.isEmpty && dates.isEmpty ? timed : measured)

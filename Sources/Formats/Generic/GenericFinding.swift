@@ -91,7 +91,7 @@ struct GenericFinding {
   /// Whether the cells of a row can be the names of columns.
   private static func mayBeNames(_ names: [String]) -> Bool {
     let filled = names.filter { !$0.isEmpty }
-    // A row with a date is a title and not a header. It may also name a person.
+    // A row with a date, such as a title with the name of a person, is not a header.
     return filled.filter(startsWithDigit).count * 2 < filled.count && !filled.contains(where: startsWithDate)
   }
 
@@ -396,11 +396,12 @@ extension GenericFinding {
   private func holdsOffsets(_ place: Int) -> Bool {
     let cells = header.cells(place)
     if cells.contains(where: { $0.withField { $0.trimmed.utcOffset != nil } }) {
-      // `GMT` is an offset and the name of a zone; `BST` is only the name of a zone.
+      // `GMT` is an offset and the name of a zone. `BST` is only the name of a zone, so it excludes offsets.
       return !cells.contains { Self.isZoneName($0) && $0.withField { $0.trimmed.offsetInAnyForm } == nil }
     }
     let numbers = cells.compactMap { $0.withField { $0.trimmed.numericOffset } }
-    // A column named only `offset` may hold the offset of a calibration, which is mostly 0.
+    // A column named only `offset` may be that of a calibration, which is mostly 0. So another number is
+    // needed.
     guard header.words[place].name == "offset" else { return !numbers.isEmpty }
     return numbers.count == cells.count && numbers.contains { $0 != 0 }
   }
@@ -419,7 +420,7 @@ extension GenericFinding {
     header.names.indices.first { place in
       guard !columns.isUsed(place) else { return false }
       let cells = header.cells(place)
-      // If there are only `Auto` and `Manual`, they may be modes of a pump.
+      // `Auto` and `Manual` may be modes of a pump, so another word must show the kind.
       return cells.allSatisfy { KindWord($0) != nil }
         && cells.contains { HeaderWords($0).kind != nil }
     }

@@ -157,7 +157,7 @@ extension GenericFormat {
       return false
     }
     let time = columns[.time] >= 0 ? columns[.time] : columns[.date]
-    // A remark that begins with a word for a time has more words than the name of a column.
+    // The name of a column has at most three words. A remark that begins with a word for a time has more.
     let name = HeaderWords(row[time].text)
     if name.isTime, name.name.split(separator: " ").count <= 3 { return true }
     let own =

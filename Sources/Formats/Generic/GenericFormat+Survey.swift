@@ -430,7 +430,7 @@ extension GenericFormat {
   private func refuseOtherCalendar(_ name: String, _ hint: ImportHint) throws {
     guard plausibility.count > 0 else { return }
     let year: Int64 = 366 * 86_400
-    // A person who named the columns may know that the days are those of a spreadsheet, which counts from
+    // If a person named the columns, dates before 1970 are accepted, since a spreadsheet counts its days from
     // 1899.
     let first = options.columns.isEmpty ? 0 : -100 * year
     let limit: String

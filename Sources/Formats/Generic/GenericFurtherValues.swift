@@ -110,7 +110,8 @@ extension GenericFinding {
   var placesOfFurtherValues: [Int] {
     guard columns[.value] >= 0 else { return [] }
     return header.names.indices.filter { place in
-      // A column named `Meter` may hold the values of a meter, instead of its model.
+      // A column named `Meter` may hold the values of a meter instead of its model. So it is examined even if
+      // it has the role of the device.
       (!columns.isUsed(place) || place == columns[.device]) && header.words[place].mayHoldFurtherValues
         && holdsValues(place)
     }

@@ -99,7 +99,8 @@ struct GenericHalfDays {
 
   private var runsBackwards: Bool {
     guard goesUp != goesDown else { return false }
-    // In a diary with the newest day first, the times within each day may still rise.
+    // In a diary with the newest day first, the times within each day may rise. This does not show a clock of
+    // twelve hours.
     let isDiary = goesDown && mixed == 0 && down == 0
     let signs = mixed + (goesUp ? down : up)
     return !isDiary && signs >= Self.minSigns && signs * 3 >= up + down + mixed

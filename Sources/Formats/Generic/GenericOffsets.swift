@@ -179,7 +179,7 @@ extension Field {
     }
     let rest = slice(3, count).trimmed
     if let offset = rest.utcOffset { return offset }
-    // An hour of one digit: `+2`, `+5:30`.
+    // The hour may have one digit, as in `+2` or `+5:30`.
     guard rest.count >= 2, rest[0] == UInt8(ascii: "+") || rest[0] == UInt8(ascii: "-"), rest[1] &- 0x30 <= 9
     else { return nil }
     return Field.with(rest.slice(0, 1).text + "0" + rest.slice(1, rest.count).text) { $0.utcOffset }

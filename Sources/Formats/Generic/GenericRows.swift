@@ -195,7 +195,7 @@ struct GenericRows {
       case .pick: return false
       case .person: return valueCount > 1
       case .attribute: return !areSettings
-      // A number that is in one or two rows only is that of a row, not of a person.
+      // A number that is in only one or two rows identifies a row, not a person.
       case .possiblePerson:
         return values.count < GenericRows.maxValues && count > 2 * values.count && !areOfDays
       case .possibleName:

@@ -60,7 +60,8 @@ extension GenericFinding {
     let median = values.sorted().dropFirst(values.count / 2).first ?? 0
     let unit = header.words[place].unit ?? header.words[value].unit
     let isInMillimoles = unit.map { $0 == .millimolesPerLitre } ?? (median < 30)
-    // Whole numbers next to values with decimals are of something else.
+    // If the values have decimals and the other column has only whole numbers, that column measures something
+    // else.
     let haveDecimals = { (numbers: [Double]) in numbers.contains { $0 != $0.rounded() } }
     if isInMillimoles, numbers.count >= 3, haveDecimals(values), !haveDecimals(numbers) { return false }
     let range = isInMillimoles ? 1.0...33 : 20.0...600

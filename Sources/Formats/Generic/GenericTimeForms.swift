@@ -52,7 +52,7 @@ struct GenericTimeForms {
 
     init(_ seconds: Int64) {
       let day = (seconds / 86_400 % 1461 + 1461) % 1461 % 365
-      // 10 November to 5 March, and May to 20 September.
+      // Winter is from 10 November to 5 March, and summer from May to 20 September.
       self = day >= 314 || day < 64 ? .winter : day >= 121 && day < 263 ? .summer : .between
     }
   }
@@ -119,7 +119,7 @@ struct GenericTimeForms {
   /// Adds the form of a cell with a date.
   mutating func note(_ cell: Field) {
     if cell.count >= 10, cell[4] &- 0x30 > 9, cell[4] == cell[7], cell[9] &- 0x30 <= 9 {
-      // The form of nearly all cells: `2026-05-06`.
+      // Nearly all cells have this form: `2026-05-06`.
       return noteYearFirst(
         isLate: cell[8] > UInt8(ascii: "1") || (cell[8] == UInt8(ascii: "1") && cell[9] > 0x32))
     }

@@ -79,7 +79,8 @@ struct GenericZoneSigns {
     case .summerTime:
       guard let winter = zoneOffsets.winter, let isSummer = Self.isYes(cell) else { return true }
       let used = Self.near(seconds - Int64(offset)).compactMap { zoneOffsets.at($0) }
-      // Another offset than those of the zone is that of a journey, about which nothing is known.
+      // An offset that the zone never has is that of a journey. Nothing is known about journeys, so there is
+      // no contradiction.
       guard used.contains(offset) else { return true }
       return used.contains { ($0 != winter) == isSummer }
     case .difference: return cell.number(.point).map { $0 == 0 } ?? true
@@ -194,7 +195,8 @@ extension GenericFinding {
     if words.isOfSummerTime { return cells.allSatisfy(GenericDeviceWords.isMark) ? .summerTime : nil }
     let areNumbers = cells.allSatisfy { $0.withField { $0.trimmed.number(.point) } != nil }
     if words.isTimeDifference { return areNumbers ? .difference : nil }
-    // A column named only `offset` may hold the offset of a calibration.
+    // A column named only `offset` may hold the offset of a calibration, so it does not count as an offset of
+    // times.
     if words.name != "offset", holdsUnreadOffsets(place) || (areNumbers && Self.isNameOfZones(words)) {
       return .offset
     }

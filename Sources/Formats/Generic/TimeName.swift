@@ -20,7 +20,8 @@ struct TimeName {
       add(piece)
     }
     isForeign = words.isEmpty && !HeaderWords(header).isTime
-    // The start and the end of a sensor are days away from most of its readings.
+    // The start and the end of a sensor are days away from most of its readings, so they are not times of
+    // measurements.
     if !words.isDisjoint(with: Self.limits), !words.isDisjoint(with: Self.wearables) {
       unknown += words.intersection(Self.limits).sorted().map(String.init)
     }

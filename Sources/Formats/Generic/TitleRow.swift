@@ -66,7 +66,7 @@ enum TitleRow {
     let words = HeaderWords(label)
     if value.isEmpty || words.name == "client" { return nil }
     if birthNames.contains(words.name) { return StatedPerson(birthDate: value) }
-    // The word `name` may also introduce the name of the table.
+    // The word `name` may also introduce the name of the table, so the value is checked.
     if words.isName { return SheetName.mayNamePerson(value) ? StatedPerson(name: value) : nil }
     guard words.isPerson else { return nil }
     return StatedPerson(label: value, of: "\(GenericFormat.id) \(words.name)")

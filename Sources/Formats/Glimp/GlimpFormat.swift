@@ -28,7 +28,7 @@ struct GlimpFormat: ExportFormat {
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
     let rows = head.rows(delimiter)
-    // The last row of the head may be truncated; a file of one row is complete.
+    // The last row of the head may be truncated, so it is not examined. A file of one row is complete.
     let whole = rows.count > 1 ? rows.dropLast() : rows[...]
     guard !whole.isEmpty, whole.allSatisfy(isRow) else { return nil }
     return Recognition(.table(delimiter: delimiter))
@@ -91,7 +91,8 @@ struct GlimpFormat: ExportFormat {
   private static func placed(_ time: DeviceTime, _ cell: Field) -> (ShownTime, instant: Int64?) {
     guard let instant = cell.integer, instant > 0 else { return (ShownTime(time), nil) }
     let difference = time.seconds - instant
-    // Offsets of zones are multiples of a quarter of an hour.
+    // Offsets of zones are multiples of a quarter of an hour, so the difference is rounded to such a
+    // multiple.
     let offset = Int64((Double(difference) / 900).rounded()) * 900
     guard abs(offset) <= 18 * 3600, abs(difference - offset) <= 60 else { return (ShownTime(time), nil) }
     return (ShownTime(time, utcOffset: Int32(offset)), instant)

@@ -31,7 +31,8 @@ struct GlookoFormat: ExportFormat {
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Found>? {
     for delimiter in InputHead.delimiters {
       let sign = Character(Unicode.Scalar(delimiter))
-      // An unclosed quote in a line above may hide the header in CSV, but it is still a separate line.
+      // An unclosed quote in a line above may hide the header in CSV. The header is still a separate line, so
+      // the lines are searched.
       let lines = head.lines.map {
         $0.split(separator: sign, omittingEmptySubsequences: false).map(String.init)
       }

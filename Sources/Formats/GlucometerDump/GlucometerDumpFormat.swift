@@ -59,7 +59,7 @@ struct GlucometerDumpFormat: ExportFormat {
   private let model: String
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
-    // The last line may be truncated; a dump of one line is complete.
+    // The last line may be truncated, so it is not examined. A dump of one line is complete.
     let whole = head.lines.count > 1 ? head.lines.dropLast().prefix(3) : head.lines[...]
     guard !whole.isEmpty, whole.allSatisfy(isRow) else { return nil }
     return Recognition(.lines)
@@ -105,7 +105,8 @@ struct GlucometerDumpFormat: ExportFormat {
     guard let entry = Entry(row.source) else {
       return row.isUnterminated ? .truncated : .unknown("not a row of glucometerutils")
     }
-    // In a truncated row, a quote inside the comment looks like its end.
+    // In a truncated row, a quote inside the comment looks like the comment's end, so the row counts as
+    // truncated.
     if row.isUnterminated, !entry.comment.isEmpty { return .truncated }
     read(entry, row, into: &out)
     return .data

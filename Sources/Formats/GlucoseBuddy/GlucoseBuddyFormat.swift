@@ -24,7 +24,7 @@ struct GlucoseBuddyFormat: ExportFormat {
       let below = rows[(place + 1)...]
       return HeaderRow(delimiter: delimiter, cells: rows[place], rows: below, meaning: ()).recognition
     }
-    // The last row of the head may be truncated; a file of one row is complete.
+    // The last row of the head may be truncated, so it is not examined. A file of one row is complete.
     let whole = rows.count > 1 ? rows.dropLast() : rows[...]
     guard whole.contains(where: isGlucose), whole.allSatisfy({ $0.count == Column.count }) else { return nil }
     return HeaderRow(delimiter: delimiter, cells: [], rows: rows[...], meaning: ()).recognition

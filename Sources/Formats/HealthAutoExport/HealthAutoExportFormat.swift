@@ -59,7 +59,7 @@ struct HealthAutoExportFormat: ExportFormat {
         sources.note(utc, name: point[Point.source], device: .absent, isMarked: Self.isMarked(point))
       }
     } catch {
-      // The metric will be rejected when its row is read.
+      // The error is ignored, since the metric will be rejected when its row is read.
       return
     }
   }

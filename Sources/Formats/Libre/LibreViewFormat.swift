@@ -223,7 +223,7 @@ extension LibreViewFormat {
       }
       return time
     }
-    // Exports of 2019 have only the day.
+    // Titles of exports of 2019 state only the day, so the end of the day is used.
     guard let date = cell.ambiguousDate, date.length == cell.count else { return nil }
     return AmbiguousTime(
       first: date.first, second: date.second, year: date.year, hour: 23, minute: 59, seconds: 59,

@@ -176,7 +176,7 @@ extension NightscoutFormat {
     let parts = NightscoutPart.parts(json: row[columns[Self.partsPlace]])
     for part in parts {
       let record = record(part, document)
-      // A tombstone has no fields.
+      // A tombstone may have no fields, so there is nothing to check.
       let mayLack = record.deleted && record.fields.values.isEmpty
       if !mayLack, let fault = record.kind.details?.fault(in: record.fields) {
         out.reject(row, fault)
@@ -186,7 +186,7 @@ extension NightscoutFormat {
     }
     if document[.app].equals("glucoport") {
       // A record made from the members for other programs would have another identity, and a dose would count
-      // twice.
+      // twice. So the document is rejected.
       if parts.isEmpty {
         out.reject(row, "a record of glucoport without its own data; import an export in JSON")
       }
@@ -334,10 +334,11 @@ extension NightscoutPart {
 }
 
 extension Field {
-  /// The text that an object holds in base64, as documents of glucoport do; empty for anything else.
+  /// The text that an object in this field holds in base64, as in documents of glucoport; empty for any other
+  /// value.
   var openedText: String { NightscoutText.opened(json) ?? "" }
 
-  /// A list or an object; nil for anything else, including damaged JSON.
+  /// The list or the object in this field; nil for any other value, including damaged JSON.
   fileprivate var json: JSONValue? {
     guard shape == .composite else { return nil }
     do {

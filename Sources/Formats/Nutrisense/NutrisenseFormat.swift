@@ -66,7 +66,7 @@ struct NutrisenseFormat: ExportFormat {
     if let verdict = header.verdict(row, key: columns[.time]) { return verdict }
     let type = row[columns[.type]].trimmed
     if cell.isEmpty {
-      // A note has only its text and the time of its last change.
+      // A note has only its text and the time of its last change, so it cannot be placed in time.
       out.skip(type.equals("Note") ? "note without a time" : "row without a time")
       return .data
     }

@@ -359,7 +359,8 @@ public struct InputReader {
   /// Surveys all rows before the first one is read.
   private mutating func survey() throws {
     try input.makeRereadable()
-    // Hashing takes a tenth of an import. The second reading starts the digest again.
+    // Hashing takes a tenth of an import, and the second reading starts the digest again. So the survey does
+    // not hash.
     input.source.isHashing = false
     let rows = try Self.makeRows(layout, input: input, of: parser)
     var picker = picker

@@ -125,7 +125,7 @@ struct LastLine {
   private func items(of cells: CellCopies) -> RowItems {
     var (parser, out) = (parser, builder)
     let verdict = cells.withRow { parser.read($0, into: &out) }
-    // Some formats hold items until they know the rows that follow.
+    // Some formats hold items until they know the rows that follow. `finish` adds such items.
     parser.finish(into: &out)
     return RowItems(verdict, out.batch, line: cells.line)
   }

@@ -34,7 +34,8 @@ struct JSONCursor {
     while position < end {
       switch base[position] {
       case 0x20, 0x0A, 0x0D, 0x09: position += 1
-      // A byte order mark from joined files, or an old end-of-file mark.
+      // Between joined files there may be a byte order mark, or the end-of-file mark of old systems. Both are
+      // skipped.
       case 0xEF where position + 2 < end && base[position + 1] == 0xBB && base[position + 2] == 0xBF:
         position += 3
       case 0x1A: position += 1

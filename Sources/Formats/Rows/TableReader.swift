@@ -81,7 +81,7 @@ final class TableReader: RowSource {
     var column = 0
     var innerLines: Int64 = 0
     columnsWithDoubledQuotes.removeAll(keepingCapacity: true)
-    // Joined files have a byte order mark before a line.
+    // Joined files may have a byte order mark before a line, which is skipped.
     while position + 2 < end, base[position] == 0xEF, base[position + 1] == 0xBB, base[position + 2] == 0xBF {
       position += 3
     }
@@ -89,7 +89,7 @@ final class TableReader: RowSource {
       guard column < Self.maxColumns else {
         return reject(at: position, innerLines: innerLines, reason: "more than \(Self.maxColumns) columns")
       }
-      // Blanks before a cell. A tab is a blank only if it is not the delimiter.
+      // Blanks before a cell are skipped. A tab is a blank only if it is not the delimiter.
       while position < end, base[position] == 0x20 || (base[position] == 0x09 && delimiter != 0x09) {
         position += 1
       }

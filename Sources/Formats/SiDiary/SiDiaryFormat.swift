@@ -134,7 +134,7 @@ extension SiDiaryFormat {
 
   private mutating func addSensor(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
     let cell = row[found[.sensor]]
-    // Spike leaves out missing values; other programs write 0.
+    // For a missing value, Spike writes nothing, and other programs write 0.
     if cell.isEmpty || cell.number() == 0 { return false }
     guard case .measurement(let measurement) = milligrams.read(cell) else {
       if case .rejected(let reason) = milligrams.read(cell) { out.reject(row, reason) }

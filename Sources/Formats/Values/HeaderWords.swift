@@ -187,7 +187,8 @@ struct HeaderWords {
 
   /// Whether the header is a name for a column that states the device or the method of measurement.
   var isOrigin: Bool {
-    // The names in nested objects have dots: `metadata.dataOrigin` and `source.name`.
+    // The names in nested objects have dots, as in `metadata.dataOrigin` and `source.name`, so their last
+    // parts are examined as well.
     let members = name.split(separator: ".")
     return [name, members.last.map(String.init) ?? "", members.suffix(2).joined(separator: " ")].contains(
       where: Self.originNames.contains)

@@ -51,7 +51,8 @@ extension HeaderWords {
 
   /// Whether the header is a name for the person to whom the row belongs.
   var isPerson: Bool {
-    // The names in nested objects have dots, as in `patient.firstName`.
+    // The names in nested objects have dots, as in `patient.firstName`, so their last part is examined as
+    // well.
     let last = name.split(separator: ".").last.map(String.init) ?? name
     if Self.personNames.contains(name) || Self.personNames.contains(last) { return true }
     // `patientid`, `id_patient`, `user no.`, `patient's initials`, `brother/sister`: a word for a person with
