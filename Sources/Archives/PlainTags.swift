@@ -78,8 +78,8 @@ struct PlainTags {
   /// Parses the rest of a start tag into `attributes`.
   ///
   /// - Parameter names: the attribute names of earlier tags of the same kind.
-  /// - Returns: true for an empty element, which ends with `/>`, and false for another one; nil if the tag is
-  ///   not plain or not complete.
+  /// - Returns: true for an empty element, which ends with `/>`; false for one with an end tag; nil if the
+  ///   tag is not plain or incomplete.
   mutating func readAttributes(_ names: inout AttributeNames) -> Bool? {
     attributes.removeAll(keepingCapacity: true)
     while true {

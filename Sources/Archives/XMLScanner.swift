@@ -31,7 +31,7 @@ package final class XMLScanner {
     var rows: [FoundRow] = []
     /// The start of the incomplete row; nil outside of rows.
     var openRow: Int64?
-    /// Why the scanner itself refused the input.
+    /// The reason why the scanner itself refused the input.
     var refusal: String?
     var fed: Int64 = 0
     /// The number of bytes that were parsed without expat, and the number of line breaks in them.

@@ -34,7 +34,7 @@ package struct ZipMember {
     name.split(separator: "/").contains { ($0.hasPrefix(".") && $0 != "..") || $0 == "__MACOSX" }
   }
 
-  /// Why the member cannot be read; nil if it can.
+  /// The reason why the member cannot be read; nil if it can be read.
   package var refusal: String? {
     if flags & 1 != 0 { return "it is encrypted; unpack the archive with its password" }
     if name.split(separator: "/", omittingEmptySubsequences: false).contains("..") || name.hasPrefix("/")

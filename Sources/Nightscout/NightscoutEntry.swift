@@ -10,7 +10,7 @@ package enum NightscoutEntry {
   @usableFromInline static var clampedLow: Double { 39 }
   @usableFromInline static var clampedHigh: Double { 401 }
 
-  /// Why a reading cannot be written as an entry; nil if it can.
+  /// The reason why a reading cannot be written as an entry; nil if it can be written.
   package static func refusal(_ reading: Reading) -> String? {
     milliseconds(reading) > NightscoutTime.minMilliseconds
       ? nil : "Nightscout accepts no time before the year 2000"

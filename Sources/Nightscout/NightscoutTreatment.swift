@@ -28,7 +28,7 @@ package enum NightscoutTreatment {
     (state.deviceTime.seconds - Int64(state.placement.utcOffset)) * 1000
   }
 
-  /// Why a site would refuse a document with this state's time; nil if it would accept it.
+  /// The reason why a site would refuse a document with this state's time; nil if the site would accept it.
   package static func refusal(_ state: RecordState) -> String? {
     milliseconds(state) > NightscoutTime.minMilliseconds
       ? nil : "Nightscout accepts no time before the year 2000"

@@ -11,7 +11,7 @@ struct SheetText {
   static let maxBytes = 1 << 30
   static let longestRow = 8 << 20
   /// One more than the maximum number of columns of a table. A row of this width is later rejected, and the
-  /// others are read.
+  /// other rows are read.
   static let maxColumns = 1025
   /// The maximum width to which rows are padded. A wider row is an exception, and the rows after it are not
   /// padded to its width.
@@ -132,7 +132,7 @@ struct SheetText {
   }
 }
 
-/// Why reading a sheet must stop.
+/// The reason why reading a sheet must stop.
 struct SheetProblem: Error {
   let reason: String
 

@@ -17,7 +17,7 @@ package final class Spreadsheet {
     package let name: String
     /// Whether the sheet is hidden in office programs, and may be outdated.
     package let isHidden: Bool
-    /// Why the sheet cannot be read; nil if it can.
+    /// The reason why the sheet cannot be read; nil if it can be read.
     package let refusal: String?
     /// The sheet's file in the archive; nil if one file holds all sheets.
     let part: String?
@@ -220,8 +220,8 @@ package enum CompoundFile {
     return Int((sector + 1) << shift)
   }
 
-  /// Why the file is refused and what to do instead, from bytes that may hold names of its streams; nil for
-  /// any other file.
+  /// The reason why the file is refused, and what to do instead; nil for any other file. It is found in bytes
+  /// that may hold names of the file's streams.
   package static func refusal(_ head: [UInt8], directory: [UInt8]) -> String? {
     guard head.starts(with: signature) else { return nil }
     let isEncrypted = [head, directory].contains { $0.firstRange(of: encrypted) != nil }

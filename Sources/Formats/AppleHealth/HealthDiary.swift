@@ -6,11 +6,11 @@ import Logbook
 ///
 /// HealthKit stores a sample once, and the export lists each sample once at the top level. So equal samples
 /// of one second are different doses or foods: food diaries give all foods of a meal the time of the meal.
-/// The id of the first one is its text, and each further one gets a number. A later export with the same
-/// samples gives the same ids.
+/// The id of the first of several equal samples is its text. The ids of the others also have a number. A
+/// later export with the same samples gives the same ids.
 struct HealthDiary {
-  /// The maximum number of different samples. Further samples are not counted, so that equal ones among them
-  /// become one record.
+  /// The maximum number of different samples. Further samples are not counted, so that equal samples among
+  /// them become one record.
   private static let maxKept = 200_000
 
   /// The number of samples by the beginning of the digest of their text, since the texts need more memory.

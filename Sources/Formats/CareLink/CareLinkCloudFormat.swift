@@ -146,7 +146,7 @@ struct CareLinkCloudFormat: ExportFormat {
     if units[1] > 0 {
       fields["extended"] = .number(units[1])
       let minutes = [Item.minutes, Item.programmedMinutes].compactMap { dose($0, row).jsonNumber }
-      // A greater number is in another unit than minutes, so it is left out.
+      // A number above 1440 is in another unit than minutes, so it is left out.
       fields["minutes"] = minutes.first { (1...1440).contains($0) }.map(FieldValue.number)
     }
     out.add(.insulin, at: time, owner: model, line: row.line, fields)

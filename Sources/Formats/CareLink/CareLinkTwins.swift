@@ -143,7 +143,7 @@ struct CareLinkCalculations {
     return true
   }
 
-  /// The meals that no delivered calculation corrects, and the number of corrected ones.
+  /// The meals that no delivered calculation corrects, and the number of corrected meals.
   mutating func decide() -> (meals: [Meal], corrected: Int) {
     let kept = meals.filter { meal in
       let times = delivered[meal.owner] ?? []

@@ -6,7 +6,7 @@ import Logbook
 ///
 /// Every language has the same order, so translated headers are read by position. English headers are read by
 /// name: programs that save such files again may leave out, insert or rename columns. An unknown name is read
-/// by position if all others are in their positions.
+/// by position if all other names are in their positions.
 struct ClarityColumns {
   private(set) var time: Int
   private(set) var type: Int

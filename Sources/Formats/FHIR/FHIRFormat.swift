@@ -4,7 +4,7 @@ import Logbook
 import Nightscout
 
 /// Observations of FHIR R4 and R5 as Bundles, NDJSON, or single resources, from hospitals, apps and exports
-/// of glucoport. Names of patients and others are neither stored nor printed.
+/// of glucoport. Names of patients and of other people are neither stored nor printed.
 struct FHIRFormat: ExportFormat {
   static let id = "fhir"
   static let title = "FHIR Observations (JSON)"

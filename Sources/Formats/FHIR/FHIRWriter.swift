@@ -24,7 +24,7 @@ package struct FHIRWriter: ReadingDocumentWriter {
     case hddt
   }
 
-  /// Why an export leaves out a reading.
+  /// The reason why an export leaves out a reading.
   package enum Omission: ReadingOmission {
     /// A test of the meter with control solution, which is not a person's glucose.
     case controlSolution
@@ -46,8 +46,9 @@ package struct FHIRWriter: ReadingDocumentWriter {
   /// A writer of one export.
   ///
   /// - Parameters:
-  ///   - logbook: texts that distinguish the logbook from those of other people. The Patient's id is their
-  ///     hash. So the id is the same with and without the name, and two people of one name have two ids.
+  ///   - logbook: texts that distinguish the logbook from those of other people. The Patient's id is a hash
+  ///     of these texts. So the id is the same with and without the name, and two people of one name have two
+  ///     ids.
   ///   - patientName: the name to write; nil for a Patient without a name.
   package init(_ form: Form, logbook: [String] = [""], profile: Profile? = nil, patientName: String? = nil) {
     self.form = form

@@ -116,7 +116,7 @@ struct GenericHeader {
     !rows.isEmpty && rows.filter { $0.count == names.count + 1 }.count * 2 > rows.count
   }
 
-  /// The meaning of a column's name, if it is a name for times.
+  /// The meaning of a column's name, read as a name for times.
   func timeName(_ column: Int) -> TimeName { TimeName(names[column]) }
 
   /// The index of the column with this name, unchanged or folded.

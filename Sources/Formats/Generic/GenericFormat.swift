@@ -26,7 +26,7 @@ struct GenericFormat: ExportFormat {
   /// A second survey of the same dates, which does not assume the steady intervals of a sensor.
   var datesOfSticks: DateOrderSurvey
   var orderIsUndecided = false
-  /// Whether the first rows show the order, but later ones may show that the dates begin with a year of two
+  /// Whether the first rows show the order, but later rows may show that the dates begin with a year of two
   /// digits.
   var mayBeginWithYear = false
   var orderBasis: Decision.Basis?

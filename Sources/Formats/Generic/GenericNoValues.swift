@@ -36,8 +36,8 @@ struct GenericNoValues {
     unit == .milligramsPerDecilitre ? milligrams : millimoles
   }
 
-  /// Why a number means that there is no value, as text after the name of the column; nil if there is no such
-  /// number.
+  /// The reason why a number means that there is no value, as text after the column's name. Nil if there is
+  /// no such number.
   ///
   /// - Parameter common: the unit of values whose rows state none.
   func fault(in common: GlucoseUnit?) -> String? {

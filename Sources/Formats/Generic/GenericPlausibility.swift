@@ -36,9 +36,9 @@ struct GenericPlausibility {
     var belowMedian = 0
   }
 
-  /// The counts of all values and of implausible ones, in rows without a unit.
+  /// The counts of all values and of implausible values, in rows without a unit.
   private var bare = Outside()
-  /// The counts of all values and of implausible ones, in rows with a unit.
+  /// The counts of all values and of implausible values, in rows with a unit.
   private var stated = Outside()
   private var first: Double?
   private var areEqual = true
@@ -110,8 +110,9 @@ struct GenericPlausibility {
   /// of the import.
   mutating func forgetTimes() { (values, doubled) = ([:], []) }
 
-  /// Why the times cannot be those of one person's readings, as text after the name of the column of values;
-  /// nil if they may be. A clock that was set back does not count, since it repeats only a few hours.
+  /// The reason why the times cannot be those of one person's readings, as text after the name of the column
+  /// of values. Nil if they may be such times. A clock that was set back does not count, since it repeats
+  /// only a few hours.
   var timeFault: String? {
     if doubled.count >= Self.minDoubled, doubled.count * 10 >= values.count * 8 {
       return
@@ -148,7 +149,8 @@ struct GenericPlausibility {
     for place in grids.indices where abs(seconds - lastTime) == grids[place].step { grids[place].steps += 1 }
   }
 
-  /// Why the values are not readings, as text after the name of their column; nil if they may be.
+  /// The reason why the values are not readings, as text after the name of their column; nil if they may be
+  /// readings.
   ///
   /// - Parameters:
   ///   - unit: the unit of values whose rows state none.

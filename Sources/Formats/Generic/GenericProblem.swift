@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// Why the columns of a generic input cannot be determined, and which options would solve it.
+/// The reason why the columns of a generic input cannot be determined, and the options that would solve this.
 struct GenericProblem {
   private static let maxChoices = 4
 
@@ -89,7 +89,7 @@ extension GenericColumns {
     return others
   }
 
-  /// These columns with the times and values of others, if those have any.
+  /// These columns, with the columns of times and values of `other` where it has any.
   func joined(with other: GenericColumns) -> GenericColumns {
     var joined = self
     for role in [GenericRole.time, .date, .clock, .value, .smbg, .ketone] where other[role] >= 0 {

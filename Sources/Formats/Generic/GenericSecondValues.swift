@@ -69,7 +69,7 @@ extension GenericFinding {
   }
 }
 
-/// One value in two cells, in mg/dL and mmol/L.
+/// Compares two cells that may hold the same value in mg/dL and in mmol/L.
 enum TwinCells {
   /// The minimum number of rows that show two columns to be one value. One row can agree by chance.
   static let minCount = 2

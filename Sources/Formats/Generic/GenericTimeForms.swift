@@ -43,7 +43,7 @@ struct GenericTimeForms {
   /// Whether rows name different time zones.
   private(set) var hasSeveralZones = false
 
-  /// Whether a time states its offset.
+  /// Whether at least one time states its offset.
   var statesOffsets: Bool { withOffset != nil }
 
   /// The months that are winter or summer time in every zone that has summer time, north of the equator.
@@ -155,7 +155,7 @@ struct GenericTimeForms {
     if isLate { forms[form, default: Days()].late += 1 } else { forms[form, default: Days()].early += 1 }
   }
 
-  /// Why the times cannot be read; nil if they can.
+  /// The reason why the times cannot be read; nil if they can be read.
   var fault: String? {
     if let withOffset, let withoutOffset {
       return

@@ -6,7 +6,7 @@ import Logbook
 /// London. Or a program wrote them in UTC, so that their days and hours are not those of the person.
 struct GenericUTCTimes {
   private let zone: LogbookZone
-  /// Whether a time had another offset, or none.
+  /// Whether some time is an instant in the logbook's zone, or does not state the offset `+00:00`.
   private(set) var hasOthers = false
   private var instants: ClosedRange<Int64>?
 

@@ -58,7 +58,7 @@ struct GlookoTable {
     default: .diary
     }
   }
-  /// Whether the table's rows are stored; others are only counted.
+  /// Whether the table's rows are stored. The rows of other tables are only counted.
   var isStored: Bool { kind != .dailyTotal && kind != .alarm && kind != .medication }
   /// The unit of glucose columns; nil for a table without such columns.
   let unit: GlucoseUnit?

@@ -55,7 +55,7 @@ package struct GlucoportRecord: Sendable {
   /// The identity.
   package let guid: String
   package let kind: RecordKind
-  /// The entry to which it belongs; nil for an entry.
+  /// The guid of the entry to which the record belongs; nil for an entry.
   package let entryGuid: String?
   /// The shown time of the record.
   package let deviceTime: DeviceTime

@@ -9,7 +9,7 @@ package struct GlucoportWriter: Sendable {
     /// - Parameter isSpreadsheetSafe: whether cells that a spreadsheet would compute begin with an
     ///   apostrophe.
     case csv(isSpreadsheetSafe: Bool)
-    /// One JSON object a line, with the same names.
+    /// One JSON object a line. Its members have the names of the columns.
     case ndjson
   }
 
@@ -328,7 +328,7 @@ private struct TimeTexts: Sendable {
 private struct ExactDevice: Sendable {
   private let device: Device
   /// Whether all texts of the device are ASCII. Equal ASCII texts of the same length have equal bytes; other
-  /// texts that Swift calls equal may have different ones.
+  /// texts that Swift calls equal may have different bytes.
   private let isASCII: Bool
 
   init(_ device: Device) {

@@ -7,10 +7,10 @@ struct LibreColumns {
   let time: Int, type: Int, historic: Int, scan: Int
   let rapidTaken: Int, rapid: Int, foodText: Int, carbs: Int, servings: Int, longTaken: Int, long: Int
   let notes: Int, strip: Int, ketone: Int, meal: Int, correction: Int, userChange: Int
-  /// The number of columns; further ones are unknown.
+  /// The number of columns that are known.
   let count: Int
 
-  /// Sets of columns, with one bit for each column.
+  /// Sets of columns, as numbers with one bit for each column.
   let historicBit: UInt64
   let scanBit: UInt64
   private let stripBit: UInt64
@@ -134,7 +134,8 @@ struct LibreHeader {
   let carbsAreStated: Bool
   /// Whether all four columns with a unit are in their positions, which no other table has.
   let hasAllUnits: Bool
-  /// Columns after the known ones, one bit each. LibreView adds columns as sensors measure more.
+  /// The columns after the known columns, with one bit for each. LibreView adds columns as sensors measure
+  /// more.
   let unreadBits: UInt64
   /// Unusual names of columns.
   let warnings: [String]
@@ -178,7 +179,7 @@ struct LibreHeader {
     let unread = (columns.count..<max(columns.count, count)).filter { !cells[$0].isEmpty }
     unreadBits = unread.reduce(0) { $0 | 1 << UInt64($1) }
     let names = HeaderNames(Array(cells.dropFirst(columns.first)), among: columns.names)
-    // Each column of carbohydrates may have the name of the other one, so the names do not show that they
+    // Each column of carbohydrates may have the name of the other column, so the names do not show that they
     // were exchanged. The unit does: portions are never in grams.
     let servings = columns.servings >= 0 && columns.servings < count ? cells[columns.servings] : ""
     isMoved =

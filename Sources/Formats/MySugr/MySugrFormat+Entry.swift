@@ -28,7 +28,7 @@ extension MySugrFormat {
     if !row.isEmpty(from: MySugrHeader.columnCount) { out.skip("value in a column that is not read") }
   }
 
-  /// Adds up to two readings. The file does not distinguish values of a linked meter from typed ones.
+  /// Adds up to two readings. The file does not distinguish values of a linked meter from typed values.
   private mutating func readReadings(_ row: Row, at shown: ShownTime, into out: inout BatchBuilder) {
     let device = out.device(Self.device)
     let glucose = row[Column.glucose].trimmed

@@ -5,7 +5,7 @@ import Nightscout
 
 /// Writes readings as entries in one JSON array; an upload to a site sends the same entries.
 package struct NightscoutEntryWriter: ReadingDocumentWriter {
-  /// Why an export leaves out a reading, for counting.
+  /// The reason why an export leaves out a reading, for counting.
   package enum Omission: ReadingOmission {
     /// A ketone value or control solution: no program that reads entries expects one.
     case otherSubstance

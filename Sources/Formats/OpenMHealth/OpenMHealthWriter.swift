@@ -5,7 +5,7 @@ import Logbook
 /// Writes readings as data points of Open mHealth with bodies of `omh:blood-glucose`, in one JSON array. The
 /// header has all parts of the identity in the member `glucoport`.
 package struct OpenMHealthWriter: ReadingDocumentWriter {
-  /// Why an export leaves out a reading: the schema cannot represent it.
+  /// The reason why an export leaves out a reading: the schema cannot represent it.
   package enum Omission: ReadingOmission {
     /// The reading is a ketone value or control solution.
     case otherSubstance

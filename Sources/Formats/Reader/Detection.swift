@@ -107,11 +107,11 @@ enum Signature {
     (Array("%PDF".utf8), "a PDF report; export CSV instead"),
   ]
 
-  /// The reason for which a ZIP archive inside another one is refused.
+  /// The reason for which a ZIP archive inside another ZIP archive is refused.
   static let nestedArchive = "a ZIP archive inside of another; unpack the outer one"
 
-  /// Why a table is refused although its values look like readings; nil for any other table. With `--map` a
-  /// person can still choose the columns.
+  /// The reason why a table is refused although its values look like readings; nil for any other table. With
+  /// `--map` a person can still choose the columns.
   ///
   /// AAPS (AndroidAPS) exports a log of what its user did. A glucose value in it is a target as often as a
   /// measurement. Its columns of numbers are named by their units, in every language (`userEntriesToCsv` of

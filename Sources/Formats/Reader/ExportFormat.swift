@@ -7,7 +7,7 @@ import Logbook
 enum Layout {
   /// The rows are lines of delimited text.
   case table(delimiter: UInt8)
-  /// Lines of one cell each, for formats whose quotes do not pair up as a table's do.
+  /// The rows are lines with one cell each, for formats whose quotes do not occur in pairs as in a table.
   case lines
   /// The rows are JSON objects. The columns are the members with these names, in this order.
   case objects(columns: [String])

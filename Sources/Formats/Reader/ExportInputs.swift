@@ -148,7 +148,7 @@ package struct ExportInputs {
     case archive
     case spreadsheet
 
-    /// The word for one of its inputs.
+    /// The word for one of the inputs in such a file.
     package var part: String { self == .archive ? "member" : "sheet" }
   }
 
@@ -226,7 +226,8 @@ package struct ExportInputs {
     return Array(places)
   }
 
-  /// Why a document of an old office program or an encrypted document is refused; nil for any other file.
+  /// The reason why a document of an old office program or an encrypted document is refused; nil for any
+  /// other file.
   private static func compoundFile(_ source: FileSource) throws -> String? {
     guard source.isRegularFile else { return nil }
     let head = try source.peek(512)

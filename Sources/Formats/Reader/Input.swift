@@ -108,7 +108,7 @@ final class Input {
         ] : [])
   }
 
-  /// Why the compressed data or the last character is truncated; nil if neither is.
+  /// The reason why the compressed data or the last character is truncated; nil if neither is truncated.
   var truncation: String? {
     if let packing, unpacking?.isTruncated == true { return packing.truncation }
     if decoder?.isTruncated == true { return "the last character is truncated" }

@@ -62,8 +62,8 @@ public struct InputReader {
     }
   }
 
-  /// - Throws: `UnrecognisedInput` for an input that no format reads; `Failure` for others that cannot be
-  ///   read.
+  /// - Throws: `UnrecognisedInput` for an input that no format reads; `Failure` for any other input that
+  ///   cannot be read.
   init(source: any InputSource, options: ExportOptions) throws {
     var options = options
     options.inputName = source.name

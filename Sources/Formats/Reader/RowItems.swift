@@ -106,7 +106,7 @@ struct CellCopies {
 
   /// Calls `body` with these cells as a row that has a line end.
   func withRow<Result>(_ body: (Row) -> Result) -> Result {
-    // One additional byte, since an empty array has no address.
+    // A byte is added, since an empty array has no address.
     let bytes = cells.flatMap(\.bytes) + [0]
     return bytes.withUnsafeBufferPointer { bytes in
       var fields: [Field] = []

@@ -19,7 +19,7 @@ enum ServerAnswer {
   /// The maximum length of a word with a digit that is shown. A longer one may be a token.
   private static let maxWord = 16
 
-  /// Why the answer holds no data, and what to do next; nil for any other input.
+  /// The reason why the answer holds no data, and what to do next; nil for any other input.
   static func refusal(of head: InputHead) -> String? {
     guard let members = head.answer, !members.isEmpty else { return nil }
     if let trouble = ServiceTrouble.of(members) { return trouble.reason }

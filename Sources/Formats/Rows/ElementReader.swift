@@ -2,7 +2,8 @@
 
 import Archives
 
-/// Reads elements of XML as rows. The document type is replaced by blanks first; see `XMLProlog`.
+/// Reads elements of XML as rows. Before that, the document type is replaced by blanks, since it may not be
+/// well-formed; see `XMLProlog`.
 final class ElementReader: RowSource {
   private let text: TextBuffer
   private let scanner: XMLScanner

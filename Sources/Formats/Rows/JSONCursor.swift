@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why reading JSON stopped at this position.
+/// The reason why reading JSON stopped at this position.
 enum JSONStop: Error {
   /// The window ends inside an item; more bytes are needed.
   case needsMore

@@ -35,7 +35,8 @@ final class MemberColumns {
   /// The dotted name of each scope, with a dot at the end.
   private var paths = [""]
 
-  /// - Parameter names: the members to find, with dots for nested ones; nil to collect all.
+  /// - Parameter names: the members to find, with dots for members of nested objects; nil to collect all
+  ///   names.
   init(_ names: [String]?) {
     collects = names == nil
     slots = .allocate(capacity: Self.slotCount)

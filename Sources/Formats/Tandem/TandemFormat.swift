@@ -327,7 +327,7 @@ struct TandemTable {
   let unit: GlucoseUnit?
   /// Whether the table holds only a meter's values.
   let isOfMeter: Bool
-  /// Whether its first column shows what a row is.
+  /// Whether the table's first column shows what a row is.
   let hasType: Bool
   let columns: KnownColumns<Column>
 

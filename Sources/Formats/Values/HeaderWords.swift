@@ -35,7 +35,8 @@ struct HeaderWords {
     hasStem(Self.timeStems) || !words.isDisjoint(with: Self.timeWords) || Self.momentNames.contains(name)
   }
 
-  /// Whether the header is a name for times in UTC. `GMT+2`, `UTC offset` and `local, not UTC` are not.
+  /// Whether the header is a name for times in UTC. `GMT+2`, `UTC offset` and `local, not UTC` are not such
+  /// names.
   var isTimeOfUTC: Bool {
     !words.isDisjoint(with: Self.utcWords) && words.isDisjoint(with: Self.otherTimeWords)
       && !words.contains { $0.allSatisfy(\.isNumber) }
