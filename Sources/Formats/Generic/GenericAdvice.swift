@@ -11,7 +11,7 @@ struct GenericAdvice {
   let options: ExportOptions
   let finding: GenericFinding
 
-  /// The advice that follows the sentence of a problem; empty if no command can be suggested.
+  /// The advice to append to the text of a problem; empty if no command can be suggested.
   func text(for problem: GenericProblem) -> String {
     let commands = Array(commands(for: problem).prefix(Self.maxCommands))
     if commands.isEmpty {

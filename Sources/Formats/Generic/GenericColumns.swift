@@ -119,7 +119,7 @@ struct GenericHeader {
   /// The meaning of a column's name, read as a name for times.
   func timeName(_ column: Int) -> TimeName { TimeName(names[column]) }
 
-  /// The index of the column with this name, unchanged or folded.
+  /// The index of the column with exactly this name, or else with the same name after folding.
   func place(of name: String) -> Int? {
     names.firstIndex(of: name) ?? names.firstIndex { foldedHeader($0) == foldedHeader(name) }
   }
@@ -132,8 +132,8 @@ struct GenericHeader {
     titleNamesGlucose = words.contains(where: \.mentionsGlucose) && !words.contains(where: \.namesOther)
   }
 
-  /// The header with only those of its rows that a person selected; with all of them if none is among the
-  /// first rows.
+  /// The header with only the rows that a person selected. It keeps all of its rows if none of them was
+  /// selected.
   func picked(by filters: [RowFilter]) -> GenericHeader {
     let trimmed = { (text: String) in text.withField { Array($0.trimmed.bytes) } }
     let picks = filters.compactMap { filter in

@@ -79,8 +79,8 @@ extension HeaderWords {
     "board", "iob", "active", "rate", "id", "guid", "sensitivity", "duration", "time", "total", "type",
   ]
 
-  /// Whether the name of a column is from the decisions of an algorithm for insulin (OpenAPS, AAPS, Trio).
-  /// A column of suggested doses in a diary is not.
+  /// Whether this is the name of a column with decisions of an algorithm for insulin (OpenAPS, AAPS, Trio). A
+  /// name for suggested doses in a diary is not such a name.
   fileprivate var isOfAlgorithm: Bool {
     if !words.isDisjoint(with: ["openaps", "enacted", "predbgs", "eventualbg"]) { return true }
     if ["pred bgs", "eventual bg"].contains(name) { return true }

@@ -153,8 +153,8 @@ extension GenericFinding {
       choices: [GenericColumns(ketone: place), GenericColumns(value: place)])
   }
 
-  /// The problem if only a person knows whether CBG is capillary or continuous: hospitals and programs
-  /// differ.
+  /// The problem that only a person knows whether CBG means capillary or continuous glucose: hospitals and
+  /// programs use it differently.
   func cbgProblem(given kind: ReadingKind?) -> GenericProblem? {
     let place = columns[.value]
     guard kind == nil, place >= 0, header.words[place].glucose.isCBG, columns[.kind] < 0,

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// The columns of a generic input according to its head, or why they cannot be determined.
+/// The columns of a generic input that were found in its head, or the problem that prevents this.
 struct GenericFinding {
   var header: GenericHeader
   /// The delimiter; nil for JSON objects.
@@ -465,7 +465,7 @@ extension GenericFinding {
     [.cbg, .scan].contains(KindWord(cell)?.kind)
   }
 
-  /// The first column with something that only sensors have; nil without one, and for empty columns.
+  /// The first column, not an empty one, with something that only sensors have; nil without one.
   var placeOfSensorColumn: Int? {
     header.names.indices.first {
       header.words[$0].isOfSensor && (header.rows.isEmpty || !header.cells($0).isEmpty)

@@ -93,7 +93,7 @@ extension GenericFormat {
     return true
   }
 
-  /// The verdict for a row of another person, or one that was not selected; nil for a row to read.
+  /// The verdict for a row of another person, or for a row that was not selected; nil for a row to read.
   @inline(__always) mutating func leaveOut(
     _ row: Row, at time: GenericTimeReader.Outcome, into out: inout BatchBuilder
   ) -> RowVerdict? {

@@ -205,21 +205,21 @@ extension GenericFormat {
   func sourceLabel(of row: Row, _ columns: GenericColumns) -> SourceKinds.Label {
     let named = sourceColumns(columns).filter { !row[$0].trimmed.isEmpty }
     var label = SourceKinds.Label(texts: named.map { row[$0].trimmed.text })
-    // The label gets the position among the columns that name sources. Indexes in a row would not do: a row
-    // made from an object has other indexes than the head.
+    // The label gets the position of the text's column among the columns that name sources. Indexes in a row
+    // would not do: a row made from an object has other indexes than the head.
     if let first = named.first { label.place = sourceColumns(self.columns).firstIndex(of: first) ?? 0 }
     return label
   }
 
-  /// A time before the order of day and month is known.
+  /// A time that is read before the order of day and month is known.
   struct TrialTime {
     /// The shown time, in civil seconds.
     let seconds: Int64
     let statesOffset: Bool
   }
 
-  /// The shown time of a row. While the order of day and month is unknown, either order will do: the
-  /// intervals within a day are the same in both.
+  /// The shown time of a row. While the order of day and month is unknown, one of the two orders is assumed:
+  /// the intervals within a day are the same in both orders.
   mutating func trialTime(of row: Row, _ columns: GenericColumns) -> TrialTime? {
     let (order, merged) = (times.order, mergedDates)
     defer { times.order = order }
@@ -347,8 +347,8 @@ extension GenericFormat {
       || finding.kindOfColumn(value) == .smbg || words.contains(where: \.isMeal)
   }
 
-  /// - Throws: `Failure` of category `badInput` for finger sticks every few minutes. A program can repeat the
-  ///   last stick in each row.
+  /// - Throws: `Failure` of category `badInput` for finger sticks every few minutes. They may be one finger
+  ///   stick that a program repeats in each row.
   private func refuseSticksOfSensor(_ hint: ImportHint) throws {
     guard finding.columns[.smbg] >= 0, options.columns[GenericRole.smbg.name] == nil, !options.force,
       sticks.isSensor

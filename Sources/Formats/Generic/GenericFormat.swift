@@ -56,8 +56,8 @@ struct GenericFormat: ExportFormat {
   /// all of them.
   private var statesOffset: Bool?
   /// Nil if a person named no columns of insulin, carbohydrates or notes.
-  private var diary: GenericDiary?
-  /// Whether rows without a glucose value may have something else to read.
+  private let diary: GenericDiary?
+  /// Whether rows without a glucose value may have a finger stick, a dose, a meal or a note to read.
   private let hasOthers: Bool
   private var fixedDevice: DeviceIndex?
   /// The sources that first occur after the surveyed rows; nil if all rows were surveyed, or none.
@@ -273,7 +273,7 @@ struct GenericFormat: ExportFormat {
     add(word, cell, row, at: outcome, into: &out)
   }
 
-  /// The word for the kind of a row; nil for a row of something else.
+  /// The word for the kind of a row; nil for a row that measures something else.
   @inline(__always) private mutating func word(of row: Row) -> KindWord? {
     let cell = row[columns[.kind]]
     let word = kind.word(in: cell)
@@ -378,8 +378,8 @@ struct GenericFormat: ExportFormat {
     seeksSigns = zoneSigns != nil || kindSigns != nil || !utcTimes.hasOthers
   }
 
-  /// The shown time, and the position if it differs from the time: the record number in the row, or the
-  /// instant.
+  /// The shown time, and the number that identifies the reading if the time does not: the record number in
+  /// the row, or the instant.
   @inline(__always) private func position(
     _ row: Row, _ outcome: GenericTimeReader.Outcome
   ) -> (ShownTime, tick: Int64?)? {

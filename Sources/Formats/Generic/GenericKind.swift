@@ -79,7 +79,7 @@ struct GenericKind {
   /// Whether the times of further rows may still help to determine a kind.
   var takesTimes: Bool { isUndecided || sources != nil || automatic != nil }
 
-  /// Notes the time of a reading whose word states its kind, if the word is `auto`.
+  /// Records the time of a reading whose row has the word `auto` for its kind.
   mutating func noteStated(_ cell: Field, at seconds: Int64) {
     if automatic != nil, KindWord.saysAutomatic(cell.text) { automatic?.note(seconds, series: 0) }
   }
@@ -114,7 +114,7 @@ struct GenericKind {
     sources?.joinSensors()
   }
 
-  /// Whether a column next to the values shows a sensor, but all times are those of a person.
+  /// Whether a column next to the values is one of a sensor, although all times are those of finger sticks.
   var contradictsHeader: Bool {
     guard isReadFromHeader, let sources else { return false }
     let meters = sources.labels(of: .meter)
@@ -217,7 +217,8 @@ struct GenericKind {
   }
 }
 
-/// The kinds of the rows of an input. The last word is cached, since most inputs repeat the same word.
+/// Determines the kinds of the rows of an input from words. The last word is cached, since most inputs repeat
+/// the same word.
 struct KindColumn {
   private static let maxNames = 32
 

@@ -38,7 +38,7 @@ struct GenericKindSigns {
     self.columns = columns.map { Column(name: $0.name, areMarks: $0.areMarks) }
   }
 
-  /// Compares a row with the kind of its reading.
+  /// Compares the devices that a row names with the kind of its reading.
   mutating func note(_ row: Row, _ places: [Int], _ own: ReadingKind) {
     total += 1
     for (index, place) in zip(columns.indices, places) {
@@ -63,8 +63,8 @@ struct GenericKindSigns {
     return found
   }
 
-  /// The warnings for the person. If all rows name a sensor, there is no warning about finger sticks: the
-  /// reader of a sensor may have measured them.
+  /// The warnings for the person. If all rows name a sensor, there is no warning about finger sticks: readers
+  /// of sensors can measure finger sticks, too.
   func warnings(_ hint: ImportHint) -> [String] {
     let signs = counts.filter { $0.value < total || $0.key.deviceKind == .meter }.sorted {
       ($1.value, $0.key.value) < ($0.value, $1.key.value)

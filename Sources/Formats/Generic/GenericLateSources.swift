@@ -26,10 +26,10 @@ struct GenericLateSources {
   private var held: [SourceKinds.Key: Source] = [:]
   private var decided: [SourceKinds.Key: KindWord] = [:]
 
-  /// The kind of a source whose times showed it.
+  /// The kind of a source, if the times of its readings have shown it.
   func word(of key: SourceKinds.Key) -> KindWord? { decided.isEmpty ? nil : decided[key] }
 
-  /// Whether a further source can be held back.
+  /// Whether the readings of a source can be held back. They cannot if there are too many sources.
   func takes(_ key: SourceKinds.Key) -> Bool { held[key] != nil || held.count < Self.maxSources }
 
   /// Holds a reading back. Once the times of its source show the kind, adds all readings of this source.

@@ -4,9 +4,9 @@ import Logbook
 
 /// Checks with all values and times of a generic input whether they can be glucose readings.
 ///
-/// A wrong column often has numbers that a meter can also show. But all numbers together show it: most are
-/// too small or too large, all are equal, or there is one for each hour or day. One number for each hour or
-/// day is typical of sums and averages.
+/// A wrong column often has numbers that a meter can also show. But all numbers together show that the column
+/// is wrong: most are too small or too large, all are equal, or there is one for each hour or day. One number
+/// for each hour or day is typical of sums and averages.
 struct GenericPlausibility {
   /// The minimum number of values for a warning about their sizes.
   static let minCount = 3

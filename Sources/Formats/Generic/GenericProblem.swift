@@ -6,7 +6,7 @@ import Logbook
 struct GenericProblem {
   private static let maxChoices = 4
 
-  /// The problem as a sentence without its end.
+  /// The problem as the start of a message, to which advice is appended.
   let text: String
   /// The columns that a person may choose, the likely ones first.
   var choices: [GenericColumns]
@@ -82,7 +82,7 @@ extension GenericColumns {
 
   init(ketone: Int) { self[.ketone] = ketone }
 
-  /// These columns without the one of a role.
+  /// These columns without the column of a role.
   func without(_ role: GenericRole) -> GenericColumns {
     var others = self
     others[role] = -1

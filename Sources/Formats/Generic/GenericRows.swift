@@ -9,9 +9,9 @@ struct WatchedColumn {
     case pick(String)
     /// The column identifies the person.
     case person
-    /// The column identifies the person, or numbers the rows.
+    /// The column may identify the person, or may only number the rows.
     case possiblePerson
-    /// The column identifies the person, or names the rows.
+    /// The column may identify the person, or may only name the rows.
     case possibleName
     /// The column holds an attribute of which a person has only one, such as a sex.
     case attribute
@@ -78,13 +78,13 @@ struct GenericRows {
     var emptyCount = 0
     /// Whether the first rows look like several rows of each person.
     var repeats = false
-    /// Whether the first rows have several values.
+    /// Whether the first rows have several values, so that the column may name persons.
     var mayNamePersons = false
     /// Whether the first rows have a word for something else than readings.
     var hasMark = false
     /// The first and the last time of each value. They show whether the values number days.
     private var times: [[UInt8]: ClosedRange<Int64>] = [:]
-    /// The number of rows with another value than the one before.
+    /// The number of rows with another value than the row before.
     private var changes = 0
     private var last: [UInt8]?
     /// The value of the first row, in an input that no survey compared. Later rows must have the same value.
@@ -307,7 +307,8 @@ struct GenericRows {
       }
   }
 
-  /// Whether all rows must be surveyed, because a column may name persons. The second person may come late.
+  /// Whether all rows must be surveyed, because a column may name persons. A second person may occur only in
+  /// a late row.
   var needsAllRows: Bool {
     series.contains(where: \.isUndecided) || columns.contains { !$0.isPick && !$0.hasRemarks }
   }
@@ -357,7 +358,7 @@ struct GenericRows {
         + commands(series.name, series.words.count, hint))
   }
 
-  /// Whether the name of a column says that it describes the rows.
+  /// Whether the name of a column says that the column describes the rows, and not a person.
   private static func describesRows(_ name: String) -> Bool {
     // Every part must be a known word: `Meter user` has a known word, but names a person.
     let parts = HeaderWords(name).words.subtracting(links)

@@ -71,12 +71,12 @@ extension GenericFinding {
 
 /// Compares two cells that may hold the same value in mg/dL and in mmol/L.
 enum TwinCells {
-  /// The minimum number of rows that show two columns to be one value. One row can agree by chance.
+  /// The minimum number of rows that show that two columns have the same values. One row can agree by chance.
   static let minCount = 2
   /// The factors by which programs convert.
   private static let factors = [18, 18.0156, 18.0182]
 
-  /// Whether both cells are one value; nil if neither is a number, as for LO and HI.
+  /// Whether both cells state one value; nil if neither is a number, as for LO and HI.
   static func agree(milligrams: String, millimoles: String) -> Bool? {
     let numbers = (number(milligrams), number(millimoles))
     if numbers.0 == nil, numbers.1 == nil { return nil }

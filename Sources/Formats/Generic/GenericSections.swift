@@ -17,7 +17,7 @@ struct GenericSections {
   /// The words that name a person in the last line read, if that line is above the next header.
   private var latest: [String]?
   private var hasHeader = false
-  /// Whether two headers are below different persons.
+  /// Whether the lines above two headers name different persons.
   private(set) var areOfSeveralPersons = false
 
   /// Adds a line that is neither a header nor has a time.

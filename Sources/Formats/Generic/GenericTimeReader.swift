@@ -154,8 +154,8 @@ struct GenericTimeReader {
 
 /// Separates the different values that an input has at one instant, by a millisecond each.
 ///
-/// The position of an instant does not include the value. Without the separation, a second finger stick in
-/// the same minute would count as a changed value of the first.
+/// If an instant identifies a reading, the value is not a part of the identity. Without the separation, a
+/// second finger stick in the same minute would count as a changed value of the first.
 struct RepeatedInstants {
   /// A person measures a few times in a minute. A hostile input may have millions of values at one instant,
   /// so the number is limited.

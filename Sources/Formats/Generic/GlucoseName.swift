@@ -229,12 +229,12 @@ extension GlucoseName {
     "before", "after", "pre", "post", "vor", "nach", "avant", "après", "antes", "después", "prima", "dopo",
     "voor",
   ]
-  /// Links that are read only in a name for a meal: `glicemia a digiuno`.
+  /// Linking words that are accepted only in a name for a meal: `glicemia a digiuno`.
   private static let mealLinks: Set<Substring> = ["a", "à", "em", "al"]
   private static let units: Set<Substring> = [
     "mg", "dl", "l", "mgdl", "mmol", "mmoll", "per", "mgperdl", "mmolperl",
   ]
-  /// Members of JSON objects that contain others.
+  /// Members of JSON objects that contain other members.
   static let containers: Set<Substring> = [
     "data", "item", "items", "entry", "entries", "sample", "samples", "attributes", "payload", "result",
     "results", "record", "records", "node", "fields", "properties", "content", "reading", "readings", "value",

@@ -5,7 +5,7 @@ import Logbook
 /// Reads what a row above the header of a table states about the person: `Name:Anna`, `# Patient: Anna`,
 /// `DOB,1980-01-02`.
 enum TitleRow {
-  /// The statements of a row; none if it has no word for a person.
+  /// The statements of a row; none if the row has no word for a person.
   static func persons(in row: [String]) -> [StatedPerson] {
     let row = cells(of: row)
     var statements: [StatedPerson] = []

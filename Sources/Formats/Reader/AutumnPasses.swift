@@ -11,7 +11,7 @@ import Logbook
 ///
 /// Values that differ prove the second pass: a block of rows that is repeated has equal values only.
 struct AutumnPasses {
-  /// The minimum number of values of a pass.
+  /// The minimum number of values of a pass through the repeated hour.
   private static let minValues = 2
 
   private let zone: LogbookZone

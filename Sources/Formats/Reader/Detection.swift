@@ -79,7 +79,7 @@ enum Detection {
     }
   }
 
-  /// The columns that `--map` names, which only the generic format reads.
+  /// Recognises the columns that `--map` names, which only the generic format reads.
   private static func namedColumns(
     of input: Input, options: ExportOptions
   ) throws -> Recognition<GenericFinding> {
@@ -152,7 +152,7 @@ enum Signature {
     return rows.dropFirst().contains { $0.count >= 2 && $0[0] == "bloodsugar" }
   }
 
-  /// Refuses bytes that are not text, or text of another kind.
+  /// Refuses bytes that are not text, and text that is not an export.
   ///
   /// - Throws: `UnrecognisedInput`, with advice.
   static func refuseUnreadable(_ bytes: [UInt8], name: String) throws {

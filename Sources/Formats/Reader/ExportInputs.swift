@@ -194,7 +194,7 @@ package struct ExportInputs {
       return .spreadsheet(try ExportInputs(member: spreadsheet, only: sheet, passesOver: passesOver))
     }
     guard sheet == nil else { throw Failure(.missingInput, "\(source.name): not a spreadsheet") }
-    // If no format reads the member, this fails before the member is unpacked to its end.
+    // If no format reads the member, this call fails before the member is unpacked to its end.
     let reader = try InputReader(source: source, options: options)
     return .export(reader)
   }

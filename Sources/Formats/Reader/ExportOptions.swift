@@ -34,7 +34,8 @@ public struct ExportOptions: Sendable {
   /// The host's clock in UTC seconds, by which doubtful times are found; nil when the host's clock is
   /// doubtful.
   public var now: Int64?
-  /// The id of the person whose items are read, if the input has those of several, or names none.
+  /// The id of the person whose items are read, if the input has items of several persons, or names no
+  /// person.
   package var patient: String?
   /// Whether the input was fetched from a source, whose settings state the person. Messages then suggest no
   /// options of `import`.

@@ -174,7 +174,7 @@ final class Input {
   }
   private static let maxValueBytes = 512
 
-  /// The text after the colon of a member; nil for another value.
+  /// The text that follows the colon of a member; nil if the value is not a text.
   private var nextText: [UInt8]? {
     let bytes = UnsafeBufferPointer(start: text.base + text.start, count: text.end - text.start)
     let value = bytes.prefix(Self.maxValueBytes).drop { $0.isBlank }

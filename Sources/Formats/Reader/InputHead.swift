@@ -191,7 +191,7 @@ struct InputHead {
     return nil
   }
 
-  /// The position after the colon of a member.
+  /// The position after the colon of the first member with this name; nil without one.
   private func place(after member: String) -> Int? {
     let key = Array("\"\(member)\"".utf8)
     var start = 0
@@ -225,7 +225,7 @@ struct InputHead {
   /// The first rows of the text split at this delimiter, with the cells as text.
   func rows(_ delimiter: UInt8) -> [[String]] { tables[delimiter] ?? [] }
 
-  /// The first row whose cells have a meaning as a header. It tries the delimiters in order.
+  /// The first row that `meaning` accepts as a header. The delimiters are tried in order.
   func firstRow<Meaning>(_ meaning: ([String]) -> Meaning?) -> HeaderRow<Meaning>? {
     for delimiter in Self.delimiters {
       let rows = rows(delimiter)
@@ -253,8 +253,8 @@ struct InputHead {
     return []
   }
 
-  /// The header of a table with at least this many columns, if its cells have a meaning. It is the first row
-  /// of that width, and rows of data follow it.
+  /// The header of a table with at least this many columns, if `meaning` accepts its cells. It is the first
+  /// row of that width, and rows of data follow it.
   func headerRow<Meaning>(width: Int, _ meaning: ([String]) -> Meaning?) -> HeaderRow<Meaning>? {
     for delimiter in Self.delimiters {
       let rows = rows(delimiter)

@@ -141,7 +141,7 @@ protocol PeopleFilter {
   mutating func decide(_ hint: ImportHint) throws
   /// Whether to read a row. If not, the row is counted or rejected here.
   mutating func reads(_ row: Row, into out: inout BatchBuilder) -> Bool
-  /// The statements of the rows that are read about their person; nil if the filter does not know.
+  /// What the rows that are read state about their person; nil if the filter does not know it.
   var stated: [StatedPerson]? { get }
   /// The failure of an import that left out rows because none of them is of the picked person; nil otherwise.
   var missing: Failure? { get }

@@ -129,7 +129,7 @@ public struct InputReader {
     }.first { !$0.isEmpty }
   }
 
-  /// The decisions about the input, such as its unit and zone. The format is the first one.
+  /// The decisions about the input, such as its unit and zone. The first decision is the format.
   public var decisions: [Decision] {
     [Decision("format", format, options.format == nil ? .inferred : .given), input.encodingDecision]
       + parser.decisions + choices

@@ -8,8 +8,7 @@ import Logbook
 /// question is whether a cell may have lost its end, and whether that end would change an item.
 ///
 /// The format reads the line again with other last cells. The results show which cell is a time, a value, a
-/// unit or an id. Therefore no format states its columns a second time, and the rule holds for every format
-/// without code in it.
+/// unit or an id. Therefore no format states its columns a second time, or needs code for this decision.
 struct LastLine {
   enum Verdict {
     case whole
@@ -27,7 +26,8 @@ struct LastLine {
     let items: RowItems
   }
 
-  /// A program that is interrupted while it copies a file leaves a multiple of this size in bytes.
+  /// A program that is interrupted while it copies a file leaves a file whose size is a multiple of this
+  /// number of bytes.
   private static let blockSize = 4096
   /// The maximum number of different earlier values that are tried in the last column.
   private static let maxVariants = 8
