@@ -233,7 +233,8 @@ package struct DatabaseHeader {
     }
     let pageSize = number(16, 2) == 1 ? 65536 : Int64(number(16, 2))
     let pages = Int64(number(28, 4))
-    // Old libraries do not update the page count. Then the two change counters in the header differ.
+    // Old libraries do not update the page count. Then the two change counters in the header differ, and the
+    // size is unknown.
     fileSize = pages > 0 && number(24, 4) == number(92, 4) ? pages * pageSize : nil
     applicationID = number(68, 4)
   }

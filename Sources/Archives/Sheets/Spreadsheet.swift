@@ -5,8 +5,8 @@ import Logbook
 /// The sheets of a spreadsheet file: XLSX or ODS. A sheet is read as CSV text with commas. This class writes
 /// nothing to disk.
 ///
-/// Dates and times become ISO 8601 text, numbers the text that a person typed, and errors empty cells that
-/// are counted. Line N of the text is row N of the sheet.
+/// Dates and times become ISO 8601 text, numbers become the text that a person typed, and errors become empty
+/// cells that are counted. Line N of the text is row N of the sheet.
 package final class Spreadsheet {
   static let maxSheets = 1024
   /// The maximum number of bytes read for all sheets: to reach a sheet of an ODS file, all sheets before it
@@ -188,7 +188,7 @@ private struct SpreadsheetParts {
     try reader.read(source(path), isInterrupted: isInterrupted)
   }
 
-  /// The first bytes of a part.
+  /// The first bytes of a file in the document.
   func bytes(_ path: String, atMost limit: Int) throws -> [UInt8] {
     let source = try source(path)
     var bytes = [UInt8](repeating: 0, count: limit)

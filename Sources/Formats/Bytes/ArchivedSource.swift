@@ -15,7 +15,7 @@ final class ArchivedSource: InputSource {
   var isHashing = true
   var isInterrupted: @Sendable () -> Bool = { false }
   private let member: ZipMemberSource
-  /// Keeps the archive's file open while members are read.
+  /// This reference keeps the archive's file open while members are read.
   private let file: FileSource
   private var background = BackgroundDigest()
 

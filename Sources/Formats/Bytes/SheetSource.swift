@@ -23,7 +23,7 @@ final class SheetSource: InputSource {
   private(set) var formulaCount = 0
   private let spreadsheet: Spreadsheet
   private let place: Int
-  /// Keeps the spreadsheet's file open while sheets are read.
+  /// This reference keeps the spreadsheet's file open while sheets are read.
   private let file: FileSource
   private var head: (bytes: [UInt8], isWhole: Bool)?
   private var headPlace = 0

@@ -16,7 +16,7 @@ enum FHIRIdentity {
     .position, .valueBucket, .occurrence,
   ]
 
-  /// The extension of a reading as JSON. FHIR allows no empty texts.
+  /// The extension of a reading as JSON. FHIR allows no empty texts, so empty parts are left out.
   static func json(_ reading: GlucoportReading) -> String {
     let cells = GlucoportCells(.reading(reading))
     let parts = columns.compactMap { column in

@@ -165,7 +165,8 @@ extension LastLine {
     if items.isEmpty {
       return sometimes.isRefused ? count < width : !sometimes.withoutText.isEmpty
     }
-    // No row shows which cells the first record of a kind has. Amounts may be among them.
+    // For the first record of a kind, no row shows which cells it has. The missing cells may hold amounts, so
+    // examples of amounts are tried.
     if sameKind.isEmpty, Self.amounts.contains(where: { changes(items, with: $0, in: missing) }) {
       return true
     }
@@ -271,7 +272,8 @@ extension LastLine {
     }
   }
 
-  /// Whether the values shortly before are close to this one. A lost digit divides a value by ten.
+  /// Whether the values shortly before are close to this one. A value that lost its last digit is only a
+  /// tenth of them.
   private func hasCloseNeighbours(_ reading: RowItems.ReadingItem, _ value: Double) -> Bool {
     let neighbours = self.earlier.flatMap(\.items.readings).filter { $0.kind == reading.kind }.suffix(3)
       .filter { abs($0.time.seconds - reading.time.seconds) <= Self.neighbourSeconds }
@@ -281,7 +283,8 @@ extension LastLine {
 
   private func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 <= 9 }
 
-  /// Whether digits match digits, letters match letters, and everything else is equal.
+  /// Whether two texts have the same form: digits match digits, letters match letters, and everything else is
+  /// equal.
   private func hasSameForm(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     guard one.count == other.count else { return false }
     return zip(one, other).allSatisfy { left, right in

@@ -14,7 +14,7 @@ struct RowPicker {
   private var places: [Int]?
   private var hasPicked = false
   private var hasLeftOut = false
-  /// The statement of the row above about the person.
+  /// What the row above states about the person.
   private var above = PersonRow.other
 
   /// The columns of JSON objects that are needed in addition to those of the format.

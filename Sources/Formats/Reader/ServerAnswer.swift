@@ -55,7 +55,7 @@ enum ServerAnswer {
     "this is an error message of a server, not data; it may name a person, so that it is not shown here: open the address in a "
     + "browser, or run the command, and read it"
 
-  /// Whether the answer is a valid one without any items.
+  /// Whether the answer is valid and has no items.
   static func isEmpty(_ head: InputHead) -> Bool {
     guard var members = head.answer, refusal(of: head) == nil else { return false }
     // The answer of LibreLinkUp may be saved with or without its envelope.
@@ -103,8 +103,7 @@ enum ServerAnswer {
     return members["error_description"]?.text ?? error.text ?? error["message"]?.text
   }
 
-  /// The text of a state other than success, such as `"code": "unauthorized"` or `"status": 4`; nil for
-  /// success.
+  /// The status in an answer, such as `"code": "unauthorized"` or `"status": 4`; nil if it means success.
   private static func stateText(_ members: [String: JSONValue]) -> String? {
     for name in ["status", "statusCode", "code"] {
       if let number = members[name]?.number, number != 0, !(200..<300).contains(number) {

@@ -5,7 +5,7 @@ import Logbook
 /// Reads what people do and what pumps deliver. Items for which glucoport has no kind are counted by type,
 /// and only their notes are stored.
 extension TidepoolFormat {
-  /// The content of an item: a record's kind and fields, or the reason why there is none.
+  /// The content of an item: a record's kind and fields, or the reason why there is no record.
   private enum Content {
     case record(RecordKind, [String: FieldValue])
     case skipped(String)

@@ -166,7 +166,7 @@ struct TidepoolFormat: ExportFormat {
   }
 
   /// The instant, and the time that the device showed then. If the device's clock was wrong, they differ by
-  /// more than a zone.
+  /// more than the offset of any zone.
   ///
   /// `time` is in UTC even if a program saved it without the `Z`: device-data/common.md of Tidepool's data
   /// model defines it as the device's time converted to UTC.

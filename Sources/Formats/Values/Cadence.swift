@@ -10,7 +10,7 @@ struct Cadence {
   private static let maxTimes = 1 << 16
   private static let maxDaysPerKept: Int64 = 1 << 20
   private static let secondsPerDay: Int64 = 86_400
-  /// If all steps between successive times are regular, this number of them shows a sensor.
+  /// If all steps between successive times are regular, at least this number of steps shows a sensor.
   private static let minSteps = 3
   /// The longest step between two readings of a sensor in seconds: 15 minutes, and the inaccuracy of clocks
   /// and rounding.

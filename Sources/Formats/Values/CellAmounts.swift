@@ -82,6 +82,6 @@ enum CarbohydrateUnit {
     }
   }
 
-  /// The field of a food record for the number.
+  /// The field of a food record that stores a number in this unit.
   var field: String { self == .grams ? "carbs" : "servings" }
 }

@@ -36,7 +36,8 @@ extension Field {
     return Instant(milliseconds: (time.seconds - Int64(offset)) * 1000, utcOffset: offset)
   }
 
-  /// The offsets in hours of the zones of the United States and of UTC. Other names have several meanings.
+  /// The offsets in hours of the zones of the United States and of UTC. Other names have several meanings, so
+  /// they are not read.
   private static let hoursOfZones: [String: Int32] = [
     "UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8,
     "PDT": -7,

@@ -21,7 +21,7 @@ struct AmbiguousTime {
   /// Whether the year has two digits.
   var hasShortYear = false
 
-  /// The time in this order; nil if there is no such date.
+  /// The time with its date read in this order; nil if there is no such date.
   @inline(__always) func time(_ order: DateOrder) -> DeviceTime? {
     DeviceTime(
       year: year, month: order == .dayFirst ? second : first, day: order == .dayFirst ? first : second,
@@ -108,7 +108,7 @@ private struct TimeScanner {
     return (hour, minute, 0, false)
   }
 
-  /// The time with AM or PM, or the word for a time of day, such as `Uhr`, after it.
+  /// The time together with the AM or PM after it, or with a word for a time of day, such as `Uhr`.
   private mutating func withHalfDay(_ hour: Int, _ minute: Int, _ second: Int) -> TimeOfDay? {
     if isAtEnd { return (hour, minute, second, false) }
     let rest = position
