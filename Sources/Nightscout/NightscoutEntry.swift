@@ -36,7 +36,7 @@ package enum NightscoutEntry {
   /// - Parameters:
   ///   - shift: the number of milliseconds by which the time is moved if another entry of the same type has
   ///     this time. API v1 would treat both entries as the same.
-  ///   - writer: the node and run that write it; nil for an export.
+  ///   - writer: the node and the run that write the document; nil for an export.
   package static func members(
     _ reading: Reading, _ device: Device, identifier: String, shift: Int64, _ writer: NightscoutWriter?
   ) -> [String: JSONValue] {
@@ -53,7 +53,7 @@ package enum NightscoutEntry {
     ]
   }
 
-  /// The member `device`. It depends only on the device, since the server does not allow changing it.
+  /// The member `device`. The server does not allow changing this member, so it depends only on the device.
   private static func name(_ device: Device) -> String {
     let name = [device.vendor, device.model, device.serial].filter { !$0.isEmpty }.joined(separator: " ")
     // API v1 would escape this character as HTML. The changed name would count as another device.

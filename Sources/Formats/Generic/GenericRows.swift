@@ -235,7 +235,7 @@ struct GenericRows {
         || (values.count <= GenericRows.fewWords && changes >= values.count && changes * 8 <= count)
     }
 
-    /// Whether the column has too many words to mark rows.
+    /// Whether the words of the column are remarks, since there are too many of them to mark rows.
     var hasRemarks: Bool {
       if case .words = watch.use { values.count > GenericRows.fewWords } else { false }
     }

@@ -34,7 +34,7 @@ extension GenericFinding {
   }
 
   /// The problem of further columns whose names and cells may be those of glucose, although another column is
-  /// named for it. Without the question, their values would be lost.
+  /// named for it. If the problem were not reported, their values would be lost.
   func secondProblem(besides value: Int) -> GenericProblem? {
     let others = header.names.indices.filter { place in
       place != value && !columns.isUsed(place) && header.words[place].mayBeSecondGlucose

@@ -4,8 +4,8 @@ import Logbook
 
 /// The tables of Glooko's export, a ZIP archive with one CSV file for each kind of data.
 ///
-/// Times are local, to the minute, without a zone. 0 means no value in every column of numbers. The column
-/// `Serial Number` may hold a product's name, so it becomes the model.
+/// Times are local, to the minute, without a zone. In every column of numbers, 0 means that there is no
+/// value. The column `Serial Number` may hold a product's name, so it becomes the model.
 struct GlookoFormat: ExportFormat {
   static let id = "glooko"
   static let title = "Glooko CSV"

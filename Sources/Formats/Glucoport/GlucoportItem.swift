@@ -10,7 +10,7 @@ package enum GlucoportItem: Sendable {
 
 /// A reading of an export.
 package struct GlucoportReading: Sendable {
-  /// The meter or sensor that took it.
+  /// The meter or sensor that took the reading.
   package let device: Device
   package let kind: ReadingKind
   /// The time that the device showed.
@@ -22,7 +22,8 @@ package struct GlucoportReading: Sendable {
   package let marks: ReadingMarks
   /// Whether a withdrawal hides the reading, so that it is excluded from statistics.
   package let isWithdrawn: Bool
-  /// The kind of the position among readings of the same device and kind.
+  /// Whether `position` is a shown time or a tick. The position distinguishes readings of the same device and
+  /// kind.
   package let positionKind: PositionKind
   /// The shown time in civil seconds, or the tick.
   package let position: Int64

@@ -18,7 +18,7 @@ package struct ServiceTrouble: Sendable {
 
   /// The maximum size in bytes of an answer that is examined.
   package static let maxBytes = 64 << 10
-  /// The shortest wait after a lock-out: a login within it starts the lock again.
+  /// The shortest wait after a lock-out, in seconds. A login within this time starts the lock again.
   private static let lockSeconds = 900
   private static let maxLockSeconds = 6 * 3600
 
