@@ -100,8 +100,8 @@ package enum JSONValue: Hashable, Sendable {
 
 extension JSONValue {
   /// The body, with U+FFFD in place of each half of a surrogate pair. Programs that truncate texts inside a
-  /// character produce such halves, and JavaScript keeps them. A single note of this kind must not stop every
-  /// pull.
+  /// character produce such halves, and JavaScript keeps them. Without this change, a single note with such a
+  /// half would make every pull fail.
   package static func mended(_ body: [UInt8]) -> [UInt8] {
     var body = body
     var index = 0

@@ -225,7 +225,7 @@ package struct DatabaseHeader {
     bytes.starts(with: signature)
   }
 
-  /// Parses the header; nil for other or too few bytes.
+  /// Parses the header; nil if the bytes are too few or not those of an SQLite file.
   package init?(_ bytes: [UInt8]) {
     guard Self.isDatabase(bytes), bytes.count >= Self.size else { return nil }
     func number(_ place: Int, _ count: Int) -> UInt32 {

@@ -91,8 +91,8 @@ final class FileSource: InputSource {
     guard type != S_IFDIR else {
       throw Failure(.missingInput, "\(name): Is a directory; name the files in it")
     }
-    // If the shell closed standard input, its number may refer to an object of the runtime. Such an object is
-    // not a file and has no file type.
+    // If the shell closed standard input, descriptor 0 may refer to an object of the runtime. Such an object
+    // is not a file and has no file type.
     guard type != 0 else {
       throw Failure(
         .missingInput,
@@ -216,7 +216,7 @@ struct Head {
   static let minBytesOfDownload = 4096
 
   var bytes: [UInt8] = []
-  /// Whether the input ends after these bytes.
+  /// Whether the input ends after the bytes of this head.
   var ended = false
   /// Whether the input is a pipe whose writer is too slow for a download.
   var isLive = false

@@ -71,7 +71,7 @@ struct GenericFormat: ExportFormat {
   private var zoneSigns: GenericZoneSigns?
   private var kindSigns: GenericKindSigns?
   private(set) var utcTimes: GenericUTCTimes
-  /// Whether further rows may still have such contradictions or times in UTC.
+  /// Whether further rows may still contradict the zone or the kind, or have times in UTC.
   private var seeksSigns = true
 
   enum HeaderPosition { case aboveHeader, belowHeader, belowOtherHeader }

@@ -26,8 +26,8 @@ struct GenericKind {
   private var automatic: Cadence?
   /// The kinds of the sources in the last rows, as a cache; a nil word means the common kind.
   private var words: [(key: SourceKinds.Key, word: KindWord?)] = []
-  /// The size of this cache. Few tables have more sources; the word of a further source is searched again in
-  /// each row.
+  /// The maximum size of `words`. Few tables have more sources; the word of a further source is searched
+  /// again in each row.
   private static let maxWords = 16
   private let hasValues: Bool
   private let hasColumn: Bool

@@ -68,7 +68,7 @@ struct GenericRows {
     private var known: [[UInt8]: Bool] = [:]
     /// The name that all rows have; nil unless it is a person's.
     var statedName: [UInt8]?
-    /// The minimum number of rows that must have this name.
+    /// The minimum number of rows that must have a name, so that it counts as that of the person.
     var minOfName = 3
     var values: Set<[UInt8]> = []
     /// The first value.

@@ -24,8 +24,8 @@ struct GenericTimeForms {
     var areLate: Bool { late >= minLate && late >= early * 10 }
   }
 
-  /// The minimum number of dates after the 12th of a month for this decision. A single such date may be a
-  /// typing error.
+  /// The minimum number of dates after the 12th of a month for `areLate`. A single such date may be a typing
+  /// error.
   private static let minLate = 2
   private static let maxForms = 8
 

@@ -207,7 +207,7 @@ extension Field {
     return Int32(seconds)
   }
 
-  /// The date at the start: year first, year last, or with a month's name.
+  /// The date at the start of the field: year first, year last, or with a month's name.
   var genericDate: GenericDate? {
     if let date = yearFirstDate { return date }
     if let open = ambiguousDate {

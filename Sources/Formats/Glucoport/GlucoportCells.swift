@@ -57,7 +57,8 @@ extension GlucoportCells: GlucoportSink {
 }
 
 extension GlucoportCells: Encodable {
-  /// Encodes the members of the item's object, for an object with further members.
+  /// Encodes the item's members. The caller can encode further members of the same object with the same
+  /// encoder.
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: JSONMemberName.self)
     for column in GlucoportColumn.allCases {

@@ -99,12 +99,12 @@ package enum GlucoportColumns {
   /// numbers may also begin with such characters, and stay unchanged.
   private static let guarded: Set<GlucoportColumn> = [.vendor, .model, .serial]
 
-  /// A cell's text with the mark before it, if column and text require it.
+  /// A cell's text with `formulaGuard` before it, if column and text require this mark.
   static func guarding(_ text: String, in column: GlucoportColumn) -> String {
     guarded.contains(column) && isFormula(text.drop { $0 == formulaGuard }) ? "\(formulaGuard)\(text)" : text
   }
 
-  /// A cell's text without the mark.
+  /// A cell's text without `formulaGuard`.
   static func unguarding(_ text: String) -> String {
     let rest = text.drop { $0 == formulaGuard }
     return rest.count < text.count && isFormula(rest) ? String(text.dropFirst()) : text

@@ -78,7 +78,7 @@ private final class LinePattern: Sendable {
   private let device: ExactDevice
   /// The bytes before, between and after the times and numbers.
   private let text: [UInt8]
-  /// The end of each piece, as an offset in the text.
+  /// The ends of the parts of `text` between the times and numbers, as offsets in `text`.
   private let ends: [Int]
 
   /// - Parameters:

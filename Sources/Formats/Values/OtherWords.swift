@@ -55,8 +55,8 @@ extension HeaderWords {
     // well.
     let last = name.split(separator: ".").last.map(String.init) ?? name
     if Self.personNames.contains(name) || Self.personNames.contains(last) { return true }
-    // `patientid`, `id_patient`, `user no.`, `patient's initials`, `brother/sister`: a word for a person with
-    // other such words, numbers or names.
+    // Names such as `patientid`, `id_patient`, `user no.`, `patient's initials` or `brother/sister` consist
+    // of a word for a person and other such words, numbers or names.
     let parts = name.split { !$0.isLetter && !$0.isNumber }.map(String.init).filter {
       !Self.linkWords.contains($0)
     }
