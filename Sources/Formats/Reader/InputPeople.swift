@@ -245,7 +245,8 @@ extension InputHead {
     }
   }
 
-  /// The members outside of the JSON objects with readings that identify the person of all of them.
+  /// The members around the JSON objects with readings, by which a document identifies the person of all
+  /// these readings.
   var envelopePersons: [String] {
     Self.envelopeMembers.filter { member in
       names(member) && !objects.contains { $0.keys.contains { $0 == member || $0.hasSuffix("." + member) } }
