@@ -21,7 +21,7 @@ package struct AttachmentContent: Hashable, Sendable {
   }
 }
 
-/// How much of a content the store or the service has.
+/// How many bytes of an attachment's content the store or the service has.
 package struct HeldContent: Hashable, Sendable {
   /// The number of bytes held, from the first on.
   package var bytes: Int64
@@ -37,9 +37,10 @@ package struct HeldContent: Hashable, Sendable {
   }
 }
 
-/// A service's answer to a part of a content.
+/// A service's answer to an uploaded part of an attachment's content.
 package enum ContentAnswer: Hashable, Sendable {
-  /// The service holds this much after the request. If the content was already whole, the part was ignored.
+  /// After the request, the service holds these bytes of the content. If the content was already whole, the
+  /// part was ignored.
   case holds(HeldContent)
   /// The part does not begin where the held content ends. Nothing was stored.
   case misplaced(HeldContent)
@@ -50,7 +51,7 @@ package enum ContentAnswer: Hashable, Sendable {
   case full(String)
 }
 
-/// A part of a content, as a service returns it.
+/// A part of an attachment's content, as a service returns it.
 package struct ContentPart: Hashable, Sendable {
   /// The size of the whole content in bytes.
   package var size: Int64

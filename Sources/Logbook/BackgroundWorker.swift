@@ -2,13 +2,13 @@
 
 import Dispatch
 
-/// A state that only one job at a time uses, on another thread than the caller's.
+/// A value of type `State`. Jobs use it one at a time, on another thread than the caller's.
 ///
-/// A caller that hands over a state keeps no reference to any part of it. The caller may use an object from
-/// the state only while no job is pending.
+/// After a caller has passed the value, it keeps no reference to any part of it. It may use an object that a
+/// job or `afterwards` returned from the value, but only while no job is pending.
 package final class BackgroundWorker<State>: @unchecked Sendable {
-  // `@unchecked` is safe: the state is only used on the queue, which runs one job at a time. Objects in the
-  // state are only used by callers that obey the rule above.
+  // `@unchecked` is safe: the state is only used on the queue, which runs one job at a time. Callers use
+  // objects of the state only while no job is pending, as the rule above demands.
   private var state: State
   private let queue: DispatchQueue
 

@@ -25,7 +25,8 @@ package func csvLine(_ cells: [String]) -> String {
 }
 
 private func needsQuotes(_ text: String) -> Bool {
-  // Most cells are plain ASCII without commas and quotation marks. Comparing bytes finds that quickly.
+  // Most cells are plain ASCII without commas and quotation marks. A comparison of bytes recognises such a
+  // cell quickly.
   if text.utf8.allSatisfy({ $0 > 0x1F && $0 < 0x7F && $0 != 0x22 && $0 != 0x2C }) { return false }
   // Unicode scalars are compared, not characters: Swift sees a comma with a combining accent as one
   // character, but readers of CSV see a comma.

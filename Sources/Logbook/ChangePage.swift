@@ -5,7 +5,7 @@ package struct ChangePage: Sendable {
   /// The readings that others added, each once.
   package var readings: ReadingBatch
   /// The indices in `readings` of those readings that come from documents of other programs. The store may
-  /// have the same readings from its sources.
+  /// already have the same readings from its own sources, so it compares them.
   package var foreign: Set<Int>
   /// The records that others changed, in their current state, each once.
   package var records: [RemoteRecord]
@@ -16,7 +16,7 @@ package struct ChangePage: Sendable {
   /// Whether there is another page.
   package var hasMore: Bool
 
-  /// A page and where the next one begins.
+  /// A page of changes, and the cursor of the next page.
   package init(
     readings: ReadingBatch, foreign: Set<Int> = [], records: [RemoteRecord], cursor: String, hasMore: Bool
   ) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A person's decision about which items count in totals: the content of a record of kind `count`. It is
-/// never deleted, only reset to `rule`, so that two stores with the same decision write the same record.
+/// A person's decision about which items count in totals: the content of a record of kind `count`. A person
+/// who withdraws the decision sets its choice to `rule` and does not delete the record. So two stores with
+/// the same decision always write the same record.
 package struct CountDecision: Hashable, Sendable {
   /// What the person decided.
   package enum Choice: String, CaseIterable, Sendable {
@@ -100,8 +101,8 @@ extension CountDecision {
       editedAt: editedAt)
   }
 
-  /// The decision in the fields of a record. Nil for fields that this program does not understand; they
-  /// decide nothing.
+  /// The decision in the fields of a record. Nil for fields that this program does not understand. Such a
+  /// record has no effect.
   package init?(fields: RecordFields) {
     func text(_ name: String) -> String? {
       guard case .text(let text)? = fields[name], text.utf8.count <= Self.maxNameBytes else { return nil }
@@ -133,8 +134,8 @@ extension CountDecision {
     }
   }
 
-  /// Merges two different edits. A decision about totals never becomes a conflict: if two people decided
-  /// differently, the rule of `CountedOnce` applies on every store.
+  /// Merges a local and a remote edit of the same decision. A decision about totals never becomes a conflict:
+  /// if two people decided differently, the rule of `CountedOnce` applies on every store.
   package static func merged(
     _ local: RecordFields, _ remote: RecordFields, base: RecordFields?
   ) -> RecordFields {

@@ -39,7 +39,8 @@ package struct CountableItem: Sendable {
   package let marks: ReadingMarks
   /// The note of a record; empty for a reading.
   package let note: String
-  /// Whether an algorithm gave the dose. Algorithms give equal doses within minutes, but not within one.
+  /// Whether a pump's algorithm gave the dose. An algorithm can give two equal doses a few minutes apart, but
+  /// not within one minute.
   let isAutomatic: Bool
   /// How many optional details the item states. If several sources state one fact, the item with the most
   /// details is kept.
@@ -111,26 +112,28 @@ extension CountableItem {
 
 extension CountableItem {
   /// Two times that differ by less can be the same time: exports cut or round to minutes, which moves a time
-  /// by up to 59 seconds. In 29 real exports with 2,192 items, one source states equal amounts within a
-  /// minute 3 times, and within 5 minutes 28 times.
+  /// by up to 59 seconds. In 29 real exports with 2,192 items, a single source states two equal amounts
+  /// within one minute 3 times, but within 5 minutes 28 times.
   static let windowSeconds: Int64 = 60
   /// The maximum distance of two instants with equal shown times: no two zones' offsets differ by more.
   static let maxInstantSeconds: Int64 = 26 * 3600
 
-  /// Whether both can state one fact: different sources, equal amounts, and times within a minute.
+  /// Whether the two items can state the same fact: they have different sources, equal amounts, and times
+  /// within a minute.
   func canRepeat(_ other: CountableItem) -> Bool {
     kind == other.kind && source != other.source && isNear(other) && fits(other)
       && amount.agrees(with: other.amount)
       && hasOtherOrigin(other)
   }
 
-  /// Whether both have one amount at one time, but different uses. No rule can decide which use is right.
+  /// Whether the two items state one amount of insulin at one time, but different uses, such as bolus and
+  /// basal. No rule can decide which use is right.
   package func differsInUse(_ other: CountableItem) -> Bool {
     kind == .insulin && kind == other.kind && source != other.source && !isAutomatic && !other.isAutomatic
       && isNear(other) && !fits(other) && amount.agrees(with: other.amount) && hasOtherOrigin(other)
   }
 
-  /// Whether only one of two doses at one time has a part that is given over time.
+  /// Whether the two doses are equal at one time, except that only one of them has an extended part.
   package func lacksPart(_ other: CountableItem) -> Bool {
     guard case .insulin(let units, let extended) = amount,
       case .insulin(let otherUnits, let otherExtended) = other.amount,
@@ -143,7 +146,8 @@ extension CountableItem {
   private func isNear(_ other: CountableItem) -> Bool {
     let distance = abs(instant - other.instant)
     if distance < Self.windowSeconds { return true }
-    // An algorithm gives equal doses within minutes, so equal shown times at other instants may be chance.
+    // An algorithm gives equal doses within minutes, so two of its doses with equal shown times at different
+    // instants may be two facts.
     return !isAutomatic && !other.isAutomatic && distance <= Self.maxInstantSeconds
       && abs(shown - other.shown) < Self.windowSeconds
   }
@@ -153,9 +157,9 @@ extension CountableItem {
     use == other.use || use == .unknown || other.use == .unknown
   }
 
-  /// Whether one item can be a copy of the other. Two devices that each store their own measurements made two
-  /// measurements, unless one got its value from a linked meter. If a source is unknown, exactly one of the
-  /// items must have an id of version 8, which imports create.
+  /// Whether one item can be a copy of the other. Values in the memories of two devices are two measurements,
+  /// unless one device got its value from a linked meter. If a source is unknown, exactly one of the items
+  /// must have an id of version 8, which imports create.
   private func hasOtherOrigin(_ other: CountableItem) -> Bool {
     if source.role == .unknown || other.source.role == .unknown {
       return Guid.isDerived(id) != Guid.isDerived(other.id)
@@ -165,8 +169,8 @@ extension CountableItem {
     return marks.contains(.linked) || other.marks.contains(.linked)
   }
 
-  /// Whether this item is kept if both state one fact. The choice may change the use, the marks and the
-  /// second in the result, but never the amount.
+  /// Which of two items that state one fact is kept: true for this one. The choice decides which use, marks
+  /// and exact second the result has. The amount is the same for both, apart from rounding.
   package func precedes(_ other: CountableItem) -> Bool {
     if source.role != other.source.role { return source.role.rawValue < other.source.role.rawValue }
     if details != other.details { return details > other.details }
@@ -176,12 +180,12 @@ extension CountableItem {
 }
 
 extension CountableItem.Amount {
-  /// Whether both can be the same amount, as different sources round or split it.
+  /// Whether two sources can mean the same amount, although they round or split it differently.
   func agrees(with other: Self) -> Bool {
     switch (self, other) {
     case (.insulin(let units, let extended), .insulin(let otherUnits, let otherExtended)):
-      // Exports write a pump's amounts in steps of at least a hundredth of a unit. A program that does not
-      // split a dose states the sum of both parts.
+      // Exports write a pump's amounts in steps of at least a hundredth of a unit, so a smaller difference is
+      // ignored. A program that does not split a dose states the sum of its immediate and its extended part.
       let total = abs(units + extended - otherUnits - otherExtended)
       return total < 100 && (extended == 0 || otherExtended == 0 || abs(extended - otherExtended) < 100)
     case (.carbohydrates(let grams), .carbohydrates(let others)):
@@ -213,8 +217,8 @@ extension Quantity {
     case (.millimolesPerLitre, .milligramsPerDecilitre): return other.isShown(like: self)
     default: if tenthsOfMillimole == other.tenthsOfMillimole { return true }
     }
-    // A value with hundredths is rounded a second time to tenths: 118 mg/dL are 6.55 mmol/L, and 6.5 on a
-    // meter.
+    // A value with hundredths may be compared with a value that was rounded twice: 118 mg/dL are 6.55 mmol/L,
+    // which a meter shows as 6.5.
     guard hasHundredths || other.hasHundredths else { return false }
     if unit == .milligramsPerDecilitre {
       return other.converted(to: .milligramsPerDecilitre).number.rounded() == number.rounded()

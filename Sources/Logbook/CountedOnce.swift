@@ -63,10 +63,10 @@ package struct CountedOnce<Payload> {
     let minute: Int64
   }
 
-  /// A person or a pump has a handful of facts in a minute. More than this are not compared, so that a
-  /// hostile input with millions of items in one minute costs little time.
+  /// A person or a pump has a handful of facts in a minute. Further facts in the minute are not compared, so
+  /// that a hostile input with millions of items in one minute costs little time.
   private static var maxFactsOfAMinute: Int { 128 }
-  /// The maximum number of items that wait for their verdict. A day of a person's life has hundreds.
+  /// The maximum number of items that wait for their verdict. A person's day has hundreds of items.
   private static var maxHeld: Int { 100_000 }
 
   private let rules: CountingRules
@@ -222,16 +222,16 @@ extension CountedOnce {
 extension CountedOnce: Sendable where Payload: Sendable {}
 extension CountedOnce.Entry: Sendable where Payload: Sendable {}
 
-/// How far outside a period items must be read, so that the verdicts in the period are certain. An item and
-/// its repetition are at most 26 hours apart. The items that decide about the repetition are at most 26 hours
-/// from it.
+/// Items must be read up to this distance outside a period, so that the verdicts in the period are certain.
+/// An item and its repetition are at most 26 hours apart. The items that decide about the repetition are at
+/// most 26 hours from the repetition. Both distances together are less than the margin.
 package enum CountingMargin {
   /// The margin before and after the period, in seconds.
   package static let seconds: Int64 = 3 * 86400
   /// The number of days before and after a day that decide whether two sources seem to state the same facts
-  /// on it.
+  /// on that day.
   package static let doubtDays = 14
-  /// The days of `doubtDays` on each side of a period, in seconds. Two days are added, since shown times and
-  /// instants differ by less.
+  /// The days of `doubtDays` on each side of a period, in seconds. Two days are added, since a shown time and
+  /// its instant differ by less than that.
   package static let doubtSeconds = Int64(doubtDays + 2) * 86400
 }

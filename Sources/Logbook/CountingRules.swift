@@ -120,8 +120,9 @@ package struct CountingRules: Hashable, Sendable {
     return isSeparate(left.source, right.source)
   }
 
-  /// Whether a person decided `both` for two sources, so that their items are always separate facts. This
-  /// also covers items with different amounts, about which the decision `once` states nothing.
+  /// Whether a person decided `both` for two sources, so that their items are always separate facts. The
+  /// decision also settles doubts about items with different amounts. The decision `once` does not settle
+  /// them.
   package func isSeparate(_ left: CountingSource, _ right: CountingSource) -> Bool {
     separateSources.contains { pair in
       left.isNamed(pair.first) && right.isNamed(pair.second)
@@ -129,8 +130,8 @@ package struct CountingRules: Hashable, Sendable {
     }
   }
 
-  /// What the verdict on this item lists: items that a person joined with it, and its copies in the same
-  /// source.
+  /// What the verdict on the item with this id lists: items that a person joined with it, and its copies in
+  /// the same source.
   func repetitionsJoined(to id: String) -> [Repetition] {
     (keepers[id] ?? []) + ownCopies.statements(about: id)
   }
@@ -145,8 +146,8 @@ extension CountingRules.Range {
 /// The source of an item for counting once: a format or driver, and the program or device within it. Two
 /// items of one source are two facts, except for the copies in `OwnCopies`.
 package struct CountingSource: Hashable, Sendable {
-  /// How a source got its data. If several sources state one fact, the source with the earliest of these
-  /// cases states it best.
+  /// How a source got its data. If several sources state one fact, the item of the source with the earliest
+  /// of these cases is kept.
   package enum Role: Int, Sendable {
     /// The memory of the device that measured or gave the dose, such as a meter, a pump or a pen.
     case memory
@@ -177,7 +178,8 @@ package struct CountingSource: Hashable, Sendable {
   /// format is that of a collector.
   package init(_ device: Device) {
     format = device.format
-    // Without a serial number, the model is the name of the app or phone, as in records of the same source.
+    // Without a serial number, the model is the name of the app or phone. Records of the same source have
+    // this name as `part`, too.
     part =
       device.serial.isEmpty
       ? device.model
@@ -234,9 +236,9 @@ package struct CountingSource: Hashable, Sendable {
 }
 
 extension Device {
-  /// Whether the values of this sensor are used where both devices have a value for one time. As in counting
-  /// once, a device's own memory comes first, then apps, then collectors; programs that pass on the values of
-  /// others come last. Names decide between equal ones, so that every store has the same order.
+  /// Whether the values of this sensor are used at times for which `other` has values, too. As in counting
+  /// once, a device's own memory comes first, then apps, then collectors. Programs that relay the values of
+  /// other programs come last. Between equal ones the names decide, so that every store has the same order.
   package func precedes(_ other: Device) -> Bool {
     let (mine, theirs) = (CountingSource(self), CountingSource(other))
     if mine.role != theirs.role { return mine.role.rawValue < theirs.role.rawValue }

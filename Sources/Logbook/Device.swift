@@ -21,14 +21,14 @@ public struct Device: Hashable, Sendable {
   }
 
   /// The device of readings that a person types into glucoport. Each reading has a random number as its tick.
-  /// So readings typed in two copies of a store never have the same identity.
+  /// So two readings that are typed in two copies of a store never have the same identity.
   package static let typed = Device(vendor: "", model: "typed", format: "typed")
 
   /// The ticks of typed readings: numbers of 59 bits, larger than every instant in milliseconds.
   package static let typedTicks: Range<Int64> = 1 << 58..<1 << 59
 }
 
-/// The vendor, model and serial number of a device as one text for lists, without the empty ones.
+/// The vendor, model and serial number of a device as one text for lists, without the empty parts.
 package func deviceName(_ device: Device) -> String {
   [device.vendor, device.model, device.serial].filter { !$0.isEmpty }.joined(separator: " ")
 }

@@ -36,7 +36,8 @@
   }
 
   /// The days from 1970-01-01 to a date of the proleptic Gregorian calendar. The calculation counts years
-  /// from 1 March. Then the leap day is the last day of a year, and one division gives the month.
+  /// from 1 March. So the leap day is the last day of a year, and one division gives the days before the
+  /// month.
   @inlinable static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
     let marchYear = month > 2 ? year : year - 1
     let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1

@@ -92,9 +92,9 @@ package struct IdentityDigests: Hashable, Sendable {
   /// compared with readings, so a sixteenth of the buckets is enough.
   package static func bucket(ofRecord guid: String) -> Int { Int(UInt8(guid.prefix(2), radix: 16) ?? 0) << 4 }
 
-  /// The numbers of the buckets in which both values differ.
+  /// The numbers of the buckets whose count or sum differs from the one in `other`.
   package func differing(from other: IdentityDigests) -> Set<Int> {
-    // The two values are usually equal. Comparing them as a whole shows that fastest.
+    // The digests are usually equal as a whole. The comparison of the whole values shows this fastest.
     if self == other { return [] }
     return Set((0..<Self.bucketCount).filter { counts[$0] != other.counts[$0] || sums[$0] != other.sums[$0] })
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The age of an export, by which two exports with the same item are compared. Each store has it for the
-/// content that an import wrote, whichever store made the import.
+/// The age of an export. If two exports contain the same item, their ages decide which content is newer.
+/// Every store knows the age of content that an import wrote, even if another store made the import.
 package struct ExportAge: Hashable, Sendable {
   /// The time of the newest item, in UTC seconds; 0 if unknown.
   package let generated: Int64
@@ -11,7 +11,8 @@ package struct ExportAge: Hashable, Sendable {
   /// The age of an export with these times.
   package init(generated: Int64, modified: Int64) { (self.generated, self.modified) = (generated, modified) }
 
-  /// The best known time at which the export was made, in UTC seconds.
+  /// The best known time at which the export was made, in UTC seconds: `generated`, or `modified` if it is
+  /// unknown.
   package var instant: Int64 { generated == 0 ? modified : generated }
 }
 

@@ -19,7 +19,7 @@ public enum FailureCategory: String, Sendable {
   case permission
   /// Configuration is wrong, or the store is from a newer program.
   case configuration
-  /// Something cannot be created.
+  /// A file or folder cannot be created.
   case cannotCreate
   /// Reading or writing failed: a full disk, a broken device.
   case inputOutput

@@ -13,8 +13,8 @@ package enum Guid {
       }
   }
 
-  /// Whether an id is computed from content, as for imported records and readings. Such ids have version 8;
-  /// ids of records made here are random.
+  /// Whether an id is computed from content, as for imported records and readings. Computed ids of records
+  /// are UUIDs of version 8. The id of a record that a person creates in glucoport is random.
   package static func isDerived(_ text: String) -> Bool {
     !isValid(text) || text.utf8.dropFirst(14).first == UInt8(ascii: "8")
   }

@@ -82,7 +82,7 @@ package struct PageLink: Hashable, Sendable {
   }
 }
 
-/// Creates links to the pages of a logbook, since a browser has no login of the logbook.
+/// Creates links to the pages of a logbook, since a browser cannot log in to the logbook.
 package protocol PageService: Sendable {
   /// Creates a link to the pages; nil if the service has no pages.
   ///

@@ -21,20 +21,20 @@ public struct Rejection: Hashable, Sendable {
   }
 }
 
-/// A part of the items of an ingestor. One value is reused: the consumer removes the items, and `devices`
-/// keeps its elements for the whole ingest.
+/// Some of the items that an ingestor yields. The same value is used for all batches of an ingest: the
+/// consumer removes the items, and `devices` keeps its elements for the whole ingest.
 public struct IngestBatch: Sendable {
   /// The approximate number of items in a batch. Sorting and writing are fastest with many items. Two
   /// batches, one being read and one being stored, take about 4 MiB of memory.
   package static let size = 20_000
-  /// The number of items for which a reader reserves memory: the last row of a batch may have several.
+  /// The number of items for which a reader reserves memory: the last row of a batch may add several items.
   package static let capacity = size + 500
   /// The maximum duration of a batch in milliseconds. Each batch is one transaction, so readings from a live
   /// pipe are stored within a second.
   package static let maxMilliseconds = 750
-  /// The maximum number of readings that stay in one batch because they share a shown time, or because their
-  /// times can occur twice. The batch may then exceed `size`. No sensor stores that many readings in two
-  /// hours.
+  /// The maximum number of readings that stay in one batch because they share a shown time, or because a
+  /// change of clocks repeats their times. The batch may then exceed `size`. No sensor stores that many
+  /// readings in a repeated hour.
   package static let maxTogether = 5000
 
   /// The devices so far. Readings refer to them by `DeviceIndex`.
@@ -45,8 +45,8 @@ public struct IngestBatch: Sendable {
   public var records: [ImportedRecord] = []
   /// Rejected items, in the order of the source.
   public var rejections: [Rejection] = []
-  /// Items that glucoport does not store, since they have no kind here or contain no data. They are counted
-  /// by name.
+  /// The items that glucoport does not store, since it has no kind for them or they contain no data. They are
+  /// counted by name.
   public var skipped: [String: Int] = [:]
 
   /// A batch without devices and items.
@@ -77,10 +77,10 @@ public struct Decision: Hashable, Sendable {
   /// The basis of the decision.
   public let basis: Basis
 
-  /// The subjects of choices that only a person makes: which columns are read, which device an input without one gets, and
-  /// which rows are read.
+  /// The subjects of choices that only a person makes: which columns are read, which device is used if the
+  /// input names none, and which rows are read.
   package static let (columns, device, rows) = ("map", "device", "where")
-  /// The same subjects. Summaries leave them out, since the person has just typed them.
+  /// The three subjects above. Summaries leave them out, since the person has just typed them.
   package static let choices: Set<String> = [columns, device, rows]
 
   /// The value of a decision on `kind` for an input with several devices, each of which is a sensor or a
@@ -143,7 +143,7 @@ public struct ImportedRecord: Sendable {
   /// The number of the record's line in the input, from 1.
   public var line: Int64
 
-  /// A record of an export without identities.
+  /// A record from an export that states no guids.
   public init(
     kind: RecordKind, at deviceTime: DeviceTime, placement: Placement, fields: RecordFields,
     sourceID: String = "", owner: String = "", source: String = "", line: Int64
@@ -193,7 +193,8 @@ package struct ReadingAnswer: Hashable, Sendable {
   /// Indices of the readings for which a document of another program has another value at the same time. Both
   /// values are kept.
   package var disputed: [Int]
-  /// The service's position after this request; nil if the service has no positions.
+  /// The position that the service's list of changes has reached after this request; nil if the service has
+  /// no positions.
   package var position: String?
 
   /// An answer with these counts.

@@ -45,7 +45,8 @@
     utcOffset = offset
   }
 
-  /// An instant in UTC seconds, of which the source states nothing else, shown with the zone's offset.
+  /// An instant in UTC seconds, for which the source states no shown time. It is shown with the zone's
+  /// offset.
   @inlinable package init(instant seconds: Int64, zoneOffset: Int32) {
     self.init(utc: seconds, offset: zoneOffset)
     isInstant = true
@@ -58,8 +59,8 @@
   /// The last plausible instant, in UTC seconds.
   package let latest: Int64
 
-  /// - Parameter now: the host's clock in UTC seconds; nil if the clock is not trusted. Then every instant in
-  ///   the future is plausible.
+  /// - Parameter now: the host's clock in UTC seconds; nil if the clock is not trusted. Without a trusted
+  ///   clock, every instant in the future is plausible.
   package init(now: Int64?) {
     // 1990-01-01: no reading of a meter with a correct clock is older.
     earliest = 631_152_000

@@ -41,7 +41,7 @@ package enum InsulinName {
       "verzögerungs",
     ])
 
-  /// Insulin with meals and for corrections.
+  /// Insulin that is injected with meals and for corrections.
   private static let rapid = Names(
     subtype: "rapid",
     brands: [
@@ -58,8 +58,8 @@ package enum InsulinName {
       "rápido", "schnell", "schnelles", "short", "snabbverkande", "ultrarapid",
     ])
 
-  /// The subtype of a dose: `rapid`, `long` or `mix`; nil for a text that names no known insulin, or a rapid and a
-  /// long one.
+  /// The subtype of a dose: `rapid`, `long` or `mix`. Nil for a text that names no known insulin, or both a
+  /// rapid and a long one.
   package static func subtype(_ text: String) -> String? {
     let text = text.lowercased()
     let words = Set(

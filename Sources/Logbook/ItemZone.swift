@@ -77,8 +77,8 @@ package struct ItemZone: Hashable, Sendable {
   }
 }
 
-/// The statements that may give the readings of one series their zone. Callers ask in the order of the
-/// readings.
+/// The statements that may give the readings of one series their zone. Callers ask for the zones of the
+/// readings in the order of the series.
 package struct ItemZones: Sendable {
   private struct Listed {
     let zone: NamedZone
@@ -107,7 +107,8 @@ package struct ItemZones: Sendable {
 
   /// The zone that a statement gives a reading; nil if the periods or the base zone determine it.
   ///
-  /// - Parameter placement: the current placement of the time. An instant is in the periods whose zones show it then.
+  /// - Parameter placement: the current placement of the time. An instant is in a period if the period's zone
+  ///   shows it at a time in the period.
   package mutating func zone(
     of point: SeriesPoint, shownAt time: DeviceTime, _ placement: Placement
   ) -> NamedZone? {
@@ -116,7 +117,7 @@ package struct ItemZones: Sendable {
         listed[index].cursor = PointRuns.Cursor(listed[index].points, from: point)
       }
       guard listed[index].cursor?.contains(point) == true else { continue }
-      // Of the statement and the period that contains the time, the one that was made later applies.
+      // If both the statement and a period contain the time, the one that was made later applies.
       let period = periods.first { $0.contains(time, placement) }
       return period.map { $0.madeAt > listed[index].madeAt } == true ? nil : listed[index].zone
     }

@@ -81,8 +81,8 @@ package struct JSONFragment: Encodable, Sendable {
   /// A value with this JSON text, which is not checked.
   package init(_ text: String) { self.text = text }
 
-  /// Encodes the text as a string. Only the encoder of `OrderedJSON` does not call this, and inserts the text
-  /// as JSON.
+  /// Encodes the text as a string. The encoder of `OrderedJSON` does not call this function: it inserts the
+  /// text as JSON.
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(text)

@@ -18,8 +18,8 @@ package struct BatchLimits: Hashable, Sendable {
 /// it over HTTP.
 ///
 /// A caller can safely repeat every request; the service itself repeats none. Optional operations are in
-/// separate protocols, which are properties here, nil if unsupported. `ServiceConformance` tests these rules
-/// for every service.
+/// separate protocols. This protocol has a property for each of them, which is nil if the service does not
+/// support it. `ServiceConformance` tests these rules for every service.
 package protocol LogbookService: Sendable {
   /// The maximum number of items in one request. All items of one request are acknowledged together.
   var batchLimits: BatchLimits { get }
@@ -35,7 +35,8 @@ package protocol LogbookService: Sendable {
   func changes(
     after cursor: String?, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ChangePage?
-  /// Digests over the identities of all readings. With them a client finds out what a service has stored.
+  /// Digests over the identities of all readings. A client compares them with its own to find out what the
+  /// service has stored.
   func readingDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests
 
   /// The same service with the current zones of the store. A service that holds only instants needs them to
@@ -52,7 +53,7 @@ package protocol LogbookService: Sendable {
   /// Removal of the whole logbook; nil if unsupported.
   var purging: (any PurgeService)? { get }
   /// Removal of withdrawn items, for a logbook that other programs show; nil for a logbook that keeps
-  /// withdrawals. A logbook with it holds only visible items.
+  /// withdrawals. A logbook from which items can be removed holds only visible items.
   var removal: (any RemovalService)? { get }
   /// Correction of the instants of sent items, for a logbook that holds instants without shown times; nil for
   /// others.
@@ -145,7 +146,7 @@ package protocol SnapshotService: Sendable {
 /// Transfer of the content of attachments, identified by its SHA-256. The records that describe attachments
 /// travel separately. A content grows at its end until it is whole, and never changes after that.
 package protocol AttachmentService: Sendable {
-  /// How much of a content the service holds.
+  /// How many bytes of a content the service holds.
   func held(_ digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent
   /// Appends a part, which must begin where the held content ends. If a part begins at the first byte and
   /// states another size than the held content, it replaces that content.
@@ -180,11 +181,12 @@ package struct RunStamp: Hashable, Sendable {
   package var id: String
   /// The logbook that the store was synced with; nil before the first answer.
   package var logbook: String?
-  /// The latest position of the service that this store has seen; nil before the first answer.
+  /// The latest position in the service's list of changes that this store has seen; nil before the first
+  /// answer.
   ///
-  /// If the node wrote something after this position, a copy of the store wrote it, or an answer was lost. A
-  /// service never returns a node's own changes to it. To receive such changes, the store must use another
-  /// node id.
+  /// If the service has changes of this node after this position, a copy of the store sent them, or an answer
+  /// was lost. A service never returns a node's own changes to this node. To receive them, the store must use
+  /// another node id.
   package var lastSeenPosition: String?
   /// Whether requests that read may also repair data on the service. They may not in a run that only fetches
   /// or compares.
@@ -219,7 +221,7 @@ package struct RemoteLogbook: Hashable, Sendable {
   /// The permissions for an upload that the login lacks, in the service's words. Empty if none is missing or
   /// the service does not report them.
   package var missingPermissions: [String]
-  /// The service's latest position; nil if the service has no positions.
+  /// The latest position in the service's list of changes; nil if the service has no positions.
   package var position: String?
   /// The service's clock in UTC seconds; nil if the service does not report it.
   package var time: Int64?

@@ -16,8 +16,9 @@ public struct LogbookZone: Sendable {
   /// The zones stated for imports, by the guids of records. Callers set it for the records that they will
   /// send next.
   package var recordZones: [String: NamedZone] = [:]
-  /// The stretch that contained the last time. Successive rows usually have close times. A search in the
-  /// rules of a zone takes about a thousand times longer than comparing with both ends.
+  /// The stretch that contained the last placed time. Successive rows usually have close times. A search in
+  /// the rules of a zone takes about a thousand times longer than a comparison with both ends of this
+  /// stretch.
   private var current = Stretch(from: 0, to: 0, placement: Placement(utcOffset: 0, source: .zone))
   private var stretchesByYear: [Int: [Stretch]] = [:]
 
@@ -34,7 +35,7 @@ public struct LogbookZone: Sendable {
     self.periods = periods
   }
 
-  /// The zones that apply to a record: the zone stated for its import, otherwise these.
+  /// The zones that apply to a record: the zone stated for its import, otherwise the zones of this value.
   package func zone(ofRecord guid: String) -> LogbookZone {
     recordZones[guid].map { LogbookZone(base: $0, periods: []) } ?? self
   }
@@ -42,8 +43,8 @@ public struct LogbookZone: Sendable {
   /// The IANA name of the base zone.
   public var name: String { base.name }
 
-  /// Determines the offset of a shown time. In a gap it is the offset before the change, and in an overlap
-  /// the first occurrence.
+  /// Determines the offset of a shown time. If a change of clocks skips the time, it is the offset before the
+  /// change. If a change repeats the time, it is the offset of the first occurrence.
   public mutating func place(_ time: DeviceTime) -> Placement {
     if time.seconds >= current.from, time.seconds < current.to { return current.placement }
     let year = time.parts.year
@@ -69,8 +70,8 @@ public struct LogbookZone: Sendable {
     return base.offset(atUTC: seconds)
   }
 
-  /// The offset at an instant in the zone that applies at a shown time. The instant can be after the next
-  /// change of clocks.
+  /// The offset at an instant in the zone that applies at a shown time. Clocks may change between that time
+  /// and the instant.
   package func offset(of time: DeviceTime, atUTC seconds: Int64) -> Int32 {
     zone(at: time.seconds).offset(atUTC: seconds)
   }
@@ -95,8 +96,8 @@ public struct LogbookZone: Sendable {
     return stretches
   }
 
-  /// Determines the shown time and the placement in these zones. An instant gets the time that they show, any
-  /// other time its offset. A time with a stated offset stays as it is.
+  /// Determines the shown time and the placement in these zones. For an instant, these zones determine the
+  /// shown time. For any other time, they determine the offset. A time with a stated offset stays as it is.
   package mutating func placed(_ time: DeviceTime, _ placement: Placement) -> (DeviceTime, Placement) {
     switch placement.source {
     case .stated: return (time, placement)
@@ -108,7 +109,8 @@ public struct LogbookZone: Sendable {
     }
   }
 
-  /// The instants that have a year of four digits in every zone, in UTC seconds. Others are shown in UTC.
+  /// The instants that the zones show, in UTC seconds: from 1970 to the last day before the year 10000. Other
+  /// instants are shown in UTC.
   package static let movable: ClosedRange<Int64> = 0...LogbookZones.lastSecond - 86_400
 
   /// The offset with which the zones show an instant, in seconds east of Greenwich.
@@ -116,8 +118,8 @@ public struct LogbookZone: Sendable {
     Self.movable.contains(seconds) ? offset(atUTC: seconds) : 0
   }
 
-  /// The offsets at all instants of a year, as the first UTC seconds of stretches in order. The first stretch begins two
-  /// days before the year.
+  /// The offsets at all instants of a year, as stretches in order with their first UTC second. The first
+  /// stretch begins two days before the year.
   package func makeInstantStretches(of year: Int) -> [(start: Int64, utcOffset: Int32)] {
     let (first, end) = (NamedZone.start(of: year) - 2 * 86400, NamedZone.start(of: year + 1) + 2 * 86400)
     var starts: Set<Int64> = [first, Self.movable.lowerBound, Self.movable.upperBound + 1]
@@ -157,8 +159,8 @@ public struct LogbookZone: Sendable {
   }
 }
 
-/// The offsets of a zone at instants. It keeps the offset of the last instant's day, since a search in the
-/// zone's rules for each row would take longer than everything else.
+/// The offsets of a zone at instants. It keeps the offset of the last instant's day. A search in the zone's
+/// rules for each row would take longer than all other work on the row.
 @frozen package struct ZoneOffsets: Sendable {
   /// The zone.
   package let zone: LogbookZone

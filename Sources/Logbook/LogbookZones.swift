@@ -149,7 +149,8 @@ extension LogbookZones {
   ///   precedence over the statement. They would lose it if they only extended an earlier period.
   package func adding(_ period: ZonePeriod, latestItemZone: Int64 = .min) -> Addition {
     let wanted = with(period)
-    // Only few periods overlap or touch. If there are more, it is enough to extend the latest of them.
+    // Usually only few existing periods overlap or touch the further one. If there are more, it is enough to
+    // try the latest of them.
     let alike = periods.lazy.filter { known in
       known.continues(with: period) && known.madeAt > latestItemZone
     }
@@ -266,7 +267,8 @@ package struct ZonePeriod: Hashable, Sendable {
   /// The exclusive end of shown times, in civil seconds.
   package var end: Int64 { until?.seconds ?? .max }
 
-  /// Whether a time is in the period. An instant is in it if the period's zone shows it then.
+  /// Whether a time is in the period. An instant is in the period if the period's zone shows it at a time in
+  /// the period.
   func contains(_ time: DeviceTime, _ placement: Placement) -> Bool {
     var seconds = time.seconds
     if placement.source == .instant {
@@ -276,7 +278,8 @@ package struct ZonePeriod: Hashable, Sendable {
     return seconds >= first && seconds < end
   }
 
-  /// The UTC seconds from which, and before which, the zone shows the times of the period.
+  /// The instants of the period in UTC seconds: the first one, and the exclusive end. They follow from the
+  /// shown times and the period's zone.
   package var instants: (first: Int64, end: Int64) {
     var placing = LogbookZone(base: zone, periods: [])
     func instant(_ time: DeviceTime?) -> Int64? { time.map { placing.place($0).instant(of: $0).seconds } }
@@ -338,8 +341,8 @@ extension RecordState {
     self = source
   }
 
-  /// Whether the offset follows from the zones of the logbook and the device's ticks. Then a change of them
-  /// recomputes it.
+  /// Whether the offset follows from the zones of the logbook and the device's ticks. A change of the zones
+  /// or ticks recomputes such an offset.
   @inlinable public var isDerived: Bool { self != .stated }
 
   /// Whether the shown time is fixed, and the zone determines the instant. Such times need a known zone.
@@ -364,11 +367,13 @@ extension RecordState {
     DeviceTime(seconds: shown.seconds - Int64(utcOffset))
   }
 
-  /// A time as every store and every node has it: an instant in UTC, and any other time as it is.
+  /// The time in the form that is equal in every store. An instant is shown in UTC, and any other time stays
+  /// unchanged.
   package func withoutZone(_ shown: DeviceTime) -> (DeviceTime, Placement) {
     guard source == .instant else { return (shown, self) }
     let utc = instant(of: shown)
-    // At the ends of the calendar no text can state the instant in UTC. No clock was ever there.
+    // In UTC, an instant before year 1 or after year 9999 cannot be written as a text. So the offset is kept.
+    // No real clock shows such times.
     guard utc.seconds >= DeviceTime.first.seconds, utc.seconds <= LogbookZones.lastSecond else {
       return (shown, Placement(utcOffset: utcOffset, source: .stated))
     }
@@ -376,15 +381,15 @@ extension RecordState {
   }
 }
 
-/// A time as it is content, which is the same in every store: an offset is part of it only if the source
-/// states it, and an instant is in UTC, whatever zone shows it.
+/// A time in the form in which content contains it, which is equal in every store. It contains an offset only
+/// if the source states one. An instant is in UTC, whatever zone shows it.
 package struct StatedTime: Hashable, Sendable {
   /// The shown time, or the instant in UTC.
   package let time: DeviceTime
   /// Seconds east of Greenwich, 0 for an instant; nil for an offset that is derived from the zones.
   package let offset: Int32?
 
-  /// The content of a time that is placed in this way.
+  /// The stated time of a shown time with this placement.
   package init(_ time: DeviceTime, _ placement: Placement) {
     switch placement.source {
     case .stated: (self.time, offset) = (time, placement.utcOffset)

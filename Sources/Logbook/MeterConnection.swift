@@ -29,14 +29,14 @@ public final class MeterConnection {
   private static let maxSilence = Duration.seconds(120)
   /// The maximum duration of a session. Reading the largest known memory takes minutes.
   private static let maxDuration = Duration.seconds(3600)
-  /// The number of steps that a driver may still perform after an overrun, to end the session with the meter
-  /// properly.
+  /// The number of exchanges that a driver may still perform after an overrun, to end the session with the
+  /// meter properly.
   private static let maxFarewell = 4
 
   private let transport: any Transport
   private var done = 0
   private var newestAt = Duration.zero
-  /// Why the session must end, and the number of steps performed since then; nil before an overrun.
+  /// Why the session must end, and the number of exchanges performed since then; nil before an overrun.
   private var overrun: (reason: TransportError.Overrun, steps: Int)?
 
   /// A session with this model over this transport.
@@ -53,7 +53,7 @@ public final class MeterConnection {
     onProgress(done, total)
   }
 
-  /// Performs one step of the session, and returns the received bytes.
+  /// Performs one exchange of the session, and returns the received bytes.
   ///
   /// - Throws: errors of the transport, and `TransportError.overrun` if the meter sends nothing new for too
   ///   long or never ends.

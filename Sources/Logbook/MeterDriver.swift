@@ -57,8 +57,8 @@ public struct MeterModel: Hashable, Sendable {
   public let productID: UInt16
   /// How the driver connects to the meter.
   public let link: MeterLink
-  /// Whether other kinds of devices have the same ids, such as a cable or a chip. Then the device is only
-  /// used if a person names the driver.
+  /// Whether devices of other kinds have the same ids, which only name a cable or a chip. Such a device is
+  /// only used if a person names the driver.
   public let isShared: Bool
   /// Why this driver cannot read the device, although it knows the device; nil if it can read it.
   public let obstacle: String?
@@ -99,7 +99,7 @@ public struct ClockComparison: Hashable, Sendable {
 /// What a meter reports about itself.
 public struct MeterIdentity: Hashable, Sendable {
   /// Vendor, model and serial number. The format is the driver's id. The vendor is spelled as the formats
-  /// spell it, so that both sources have one device.
+  /// spell it, so that a meter and an export of its data state the same device.
   public var device: Device
   /// The version of the firmware; empty if the meter reports none.
   public var firmware: String
@@ -167,12 +167,12 @@ public struct MeterRecord: Hashable, Sendable {
   }
 }
 
-/// How far the memory of a meter was read. Only meters that number their records, and can send those from a
-/// number on, have such a position.
+/// How far the memory of a meter was read. Only a meter that numbers its records, and can send the records
+/// from a given number on, has such a position.
 public struct MeterPosition: Hashable, Sendable {
   /// The number of the last record that was read. The meter never changes it.
   public let number: Int64
-  /// A text made from the content of this record. If the meter's memory was cleared and started again, the
+  /// A text made from the content of this record. If the meter's memory was cleared and filled again, the
   /// record with this number has another text.
   public let mark: String
   /// The kind of the reading in this record.
@@ -195,8 +195,8 @@ public struct MeterContents: Sendable {
   public var readings: [MeterReading] = []
   /// Diary records, in any order.
   public var records: [MeterRecord] = []
-  /// Items that glucoport does not store, since they have no kind here or contain no data. They are counted
-  /// by name.
+  /// The items that glucoport does not store, since it has no kind for them or they contain no data. They are
+  /// counted by name.
   public var skipped: [String: Int] = [:]
   /// Items that the driver does not understand. `line` is the number of the item in the meter's memory, from
   /// 1.
@@ -204,8 +204,8 @@ public struct MeterContents: Sendable {
   /// Messages for a person that concern no single item.
   public var warnings: [String] = []
   /// The differences in minutes between the time that the meter showed and the base time of its internal
-  /// clock. Each is listed once, in the order of the records. A person changes it by setting the clock. Empty
-  /// for a meter without such a difference.
+  /// clock. Each difference is listed once, in the order of the records. It changes when a person sets the
+  /// clock. Empty for a meter without such a difference.
   public var clockOffsets: [Int] = []
   /// The position that was reached; nil if the next session must read the whole memory.
   public var position: MeterPosition?
@@ -262,7 +262,8 @@ extension MeterDriver {
     throw Failure(.usage, "the driver '\(Self.id)' cannot set the clock of this meter")
   }
 
-  /// By default, two requests on one connection. Drivers of meters that answer only once must replace it.
+  /// By default, the identity is read and the clock is set in two requests on one connection. A driver of
+  /// meters that answer only one request on a connection must replace this function.
   public func setClock(_ meter: MeterConnection, by time: (MeterIdentity) throws -> DeviceTime) throws {
     try setClock(meter, to: time(identify(meter)))
   }
@@ -278,8 +279,8 @@ extension MeterDriver {
     models.first { $0.vendorID == vendorID && $0.productID == productID }
   }
 
-  /// A model for USB ids that the driver does not list, over a link of this kind. Nil if the driver has no
-  /// such link and, for a serial line, no settings.
+  /// A model for USB ids that the driver does not list, over a link of this kind. Nil if no listed model has
+  /// such a link. For a serial line, the settings of any listed model are enough.
   ///
   /// It copies the settings of a listed model. The ids only name the chip in the cable, so any chip with the
   /// same line settings works.

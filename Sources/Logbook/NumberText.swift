@@ -32,8 +32,8 @@ package func appendNumber(_ number: Double, to out: inout [UInt8]) {
   }
 }
 
-/// Writes shown times one after the other, in the form of `DeviceTime.text`. It keeps the last date:
-/// successive rows are mostly of one day, and the date takes most of the work.
+/// Writes shown times one after the other, in the form of `DeviceTime.text`. It keeps the text of the last
+/// date: successive rows are mostly of one day, and writing the date takes most of the time.
 package struct DeviceTimeWriter: Sendable {
   private var day = Int64.min
   private var date: [UInt8] = []
@@ -82,8 +82,8 @@ package func counted(_ number: Int, _ one: String, _ many: String? = nil) -> Str
 
 /// Finds the word that a person probably meant.
 package enum NearestWord {
-  /// The nearest of `words`; nil if none is close. If no word is close, the first one that begins with `word`
-  /// is used.
+  /// The word of `words` that is most similar to `word`. If none is similar enough, it is the first word that
+  /// begins with `word`, or nil.
   package static func of(_ word: String, among words: [String]) -> String? {
     let nearest = words.map { (name: $0, distance: distance(word, $0)) }.min { $0.distance < $1.distance }
     if let nearest, nearest.distance <= (max(word.count, nearest.name.count) + 1) / 3 { return nearest.name }

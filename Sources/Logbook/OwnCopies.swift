@@ -6,27 +6,29 @@
 ///
 /// The rule for minutes: an item at a full minute is a copy of an equal item at another second of this
 /// minute. This only applies if the source has such pairs in more than five minutes within a week before and
-/// after the item. Three are enough if each item with seconds has a copy there. Each item has at most one copy,
-/// so that two equal doses in a minute stay two.
+/// after the item. Pairs in three minutes are enough if every item with seconds in these two weeks has a
+/// copy. Each item has at most one copy, so that two equal doses in a minute still count as two.
 ///
-/// Without copies, a person who repeats a dose within a minute does so exactly at a full minute once in 30
-/// times. So more than five such minutes in two weeks are not chance, even for a person who always splits
-/// doses in two.
+/// Without copies, a person who injects an equal dose again within a minute does so exactly at a full minute
+/// once in 30 times. So more than five such minutes in two weeks are not chance. This holds even for a person
+/// who always splits doses in two.
 ///
-/// A saved export cuts the times of items of every kind. So a minute is doubtful if it also has an item of
-/// another kind at the full minute without an original: then the source itself writes full minutes. The rule
-/// applies only if fewer of the counted minutes are doubtful than not.
+/// A spreadsheet that saves an export cuts the times of items of every kind. So a minute is doubtful if it
+/// has an item of another kind at the full minute without an original: the source itself then seems to write
+/// full minutes. The rule applies only if less than half of the counted minutes are doubtful.
 ///
 /// The rule for units: a value in mmol/L is a copy of a value in mg/dL at the same second if they differ by
 /// at most a tenth. Apps convert by 18, 18.0182 or 18.01559, and an app does not change its unit within a
 /// second.
 ///
-/// The rule for ids: equal doses at the same second are one, unless it is a full minute, and so are equal meals at that
-/// second. Other equal meals at the same second are one if there are such doses in more than five minutes within a week
-/// before and after. Meals are not evidence: two equal foods of a meal have the same time in food diaries.
+/// The rule for ids: equal doses at the same second are one dose, unless it is a full minute. Equal meals at
+/// the second of such doses are one meal. Equal meals at another second are one meal only if there is further
+/// evidence: such doses in more than five minutes within a week before and after. Pairs of meals are not
+/// evidence: food diaries give two equal foods of a meal the same time.
 ///
-/// At full minutes, two equal doses may be two injections of one dose. They are only evidence if four in five
-/// minutes with doses have two equal ones. These must have at least four different amounts.
+/// At a full minute, two equal doses may be one dose in two injections. They are copies only if four in five
+/// minutes with doses, within a week before and after, have two equal doses. These must have at least four
+/// different amounts.
 package struct OwnCopies: Hashable, Sendable {
   fileprivate struct Copy: Hashable, Sendable {
     let item: String
@@ -60,10 +62,11 @@ package struct OwnCopies: Hashable, Sendable {
 
   /// In two weeks, chance can cause pairs of equal items in at most this number of minutes.
   static let maxByChance = 5
-  /// The minimum number of different amounts of doses at full minutes. Who splits a long-acting dose has few.
+  /// The minimum number of different amounts of doses at full minutes. A person who always splits a
+  /// long-acting dose in two has only few amounts.
   private static let minAmounts = 4
-  /// The minimum number of minutes in which all items with seconds have a copy. A repeated dose is exactly at a full minute
-  /// once in 30 times.
+  /// The minimum number of minutes with copies, if every item with seconds has a copy. By chance, a repeated
+  /// dose is exactly at a full minute only once in 30 times.
   private static let minWhole = 3
   /// The time before and after an item in which pairs are counted, in seconds.
   static let spanSeconds: Int64 = 7 * 86400
@@ -107,7 +110,7 @@ package struct OwnCopies: Hashable, Sendable {
       + whole(cut.filter { !saved.contains($0) }, cut, minutes.exact)
   }
 
-  /// The copies cut to the minute around which each item with seconds has its copy.
+  /// The copies cut to the minute, if every item with seconds within a week of them has such a copy.
   private static func whole(_ copies: [Copy], _ cut: [Copy], _ exact: [Int64]) -> [Copy] {
     var (clear, doubtful) = (
       Window(cut.filter { !$0.isDoubtful }.map(\.instant)), Window(cut.filter(\.isDoubtful).map(\.instant))
@@ -120,7 +123,8 @@ package struct OwnCopies: Hashable, Sendable {
     }
   }
 
-  /// The copies around which nearly all minutes with doses have two equal ones, of several amounts.
+  /// The copies at full minutes, if nearly all minutes with doses within a week of them have two equal doses,
+  /// of several amounts.
   private static func complete(_ copies: [Copy], _ repeated: [Copy], _ single: [Int64]) -> [Copy] {
     let doses = repeated.filter { $0.kind == .insulin }
     var (twice, once) = (Window(doses.map(\.instant)), Window(single))
@@ -225,7 +229,7 @@ package struct OwnCopyFinder {
     // reading and the origin of a record.
     var uncut: [String: Set<CountableItem.Kind>] = [:]
     for (group, items) in groups where items.count <= Self.maxItemsOfAMinute {
-      // The order of the ids is the same in every store, and so is the result.
+      // The items are sorted by id, so that every store gets the same result.
       let items = items.sorted { ($0.instant, $0.id) < ($1.instant, $1.id) }
       let converted = Self.pairs(items.filter(\.isInMillimoles), items.filter { !$0.isInMillimoles }) {
         $0.isConverted(from: $1) && !rules.separates($0, $1)
@@ -271,8 +275,8 @@ package struct OwnCopyFinder {
     }
   }
 
-  /// The doses and meals that are equal to another one at the same second with an earlier id. At a full
-  /// minute the source may state no seconds, so each kept item has at most one copy there.
+  /// The doses and meals that are equal to another dose or meal at the same second, which has a smaller id.
+  /// At a full minute the source may state no seconds, so each kept item has at most one copy there.
   private func repeated(_ items: [CountableItem]) -> [(copy: CountableItem, kept: CountableItem)] {
     var kept: [(item: CountableItem, copies: Int)] = []
     var pairs: [(copy: CountableItem, kept: CountableItem)] = []
@@ -325,13 +329,13 @@ extension CountableItem {
     if case .measured(.value(let quantity)) = amount { quantity.unit == .millimolesPerLitre } else { false }
   }
 
-  /// Whether this item is equal to another one whose time is cut to the minute.
+  /// Whether this item is equal to `other`, but has its time cut to the minute.
   fileprivate func isCut(from other: CountableItem) -> Bool {
     !isAutomatic && !other.isAutomatic && shown == other.shown.minuteStart && fits(other)
       && (hasParts(of: other) || isInOtherUnit(than: other))
   }
 
-  /// Whether this dose or meal is equal to another one of the same second. Doses that an algorithm gave are
+  /// Whether this dose or meal is equal to `other` at the same second. Doses that an algorithm gave are
   /// included.
   fileprivate func isRepeated(from other: CountableItem) -> Bool {
     guard kind == .insulin || kind == .food else { return false }
@@ -348,7 +352,7 @@ extension CountableItem {
     return abs(units - otherUnits) < 100 && abs(extended - otherExtended) < 100
   }
 
-  /// Whether this value is the other value converted to the other unit, at the same second.
+  /// Whether this value is the value of `other` converted to another unit, at the same second.
   fileprivate func isConverted(from other: CountableItem) -> Bool {
     instant == other.instant && shown == other.shown && isInOtherUnit(than: other)
   }

@@ -10,8 +10,8 @@ package enum PlausibleAmounts {
   @inlinable package static var millimolesPerLitre: ClosedRange<Double> { 0.6...55 }
   /// Ketones in mmol/L.
   package static let ketone = 0.0...20
-  /// The range for readings from a logbook, which accepted the value earlier. Every value in this range can
-  /// be converted to the other unit.
+  /// The range for readings that come from a logbook, which accepted their values earlier. Every value in
+  /// this range can be converted to the other unit.
   package static let stated = 0.0...10_000
   /// Units of insulin at one time.
   package static let units = 0.0...500

@@ -38,7 +38,7 @@ package struct PointRuns: Sendable {
     }
   }
 
-  /// A place in the bytes at which a reader can begin. A search starts at a mark instead of the first byte.
+  /// A position in the bytes at which a reader can begin, so that a search does not start at the first byte.
   struct Mark: Sendable {
     let first: SeriesPoint
     let index: Int
@@ -98,7 +98,7 @@ package struct PointRuns: Sendable {
     ends = first.flatMap { first in last.map { first...$0 } }
   }
 
-  /// Whether a point is one of these. For many points in order, `Cursor` is faster.
+  /// Whether this set contains a point. For many points in order, `Cursor` is faster.
   package func contains(_ point: SeriesPoint) -> Bool {
     guard let ends, ends.contains(point) else { return false }
     var cursor = Cursor(self, from: point)
@@ -123,7 +123,7 @@ package struct PointRuns: Sendable {
     return low == 0 ? RunReader(bytes) : RunReader(bytes, from: marks[low - 1])
   }
 
-  /// Finds points one after the other in one pass. The points asked for must be in order.
+  /// Finds points one after the other in one pass. Callers must ask for points in order.
   package struct Cursor: Sendable {
     private var reader: RunReader
     private var current: Run?
@@ -160,8 +160,8 @@ extension PointRuns: Hashable {
   package func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 }
 
-// Differences and unions are computed on runs. A run of a million points that does not overlap the other set
-// costs as much as one point.
+// Differences and unions are computed on runs. So a run of a million points that does not overlap the other
+// set costs as much time as one point.
 
 extension PointRuns {
   /// The points that are not in `other`.

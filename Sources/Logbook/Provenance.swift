@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The origin of a record: the format or driver that imported it, and the program or device from which the
-/// source has it. It is stored once with the record and never changes; edits, merges and conflicts keep it.
+/// The origin of a record: the format or driver that imported it, and the program or device from which that
+/// source got it. The provenance is stored once with the record and never changes; edits, merges and
+/// conflicts keep it.
 ///
-/// Records that state something about other items, such as time zones, have none, since each store may create
-/// the same record.
+/// Records that state something about other items, such as time zones, have no provenance, since each store
+/// may create the same record.
 public struct Provenance: Hashable, Sendable {
   /// The id of the format, the driver or the kind of remote; for an entry typed into glucoport, the format of
   /// `typed`.

@@ -115,7 +115,7 @@ package func plainNumber(_ number: Double) -> String {
   /// The code for HI in an identity, in place of the value.
   package static let highLevel: Int64 = -2
 
-  /// The value as it is part of an identity: tenths of mmol/L, or the code of LO or HI.
+  /// The value in the form in which an identity contains it: tenths of mmol/L, or the code of LO or HI.
   @usableFromInline package var valueBucket: Int64 {
     switch self {
     case .value(let quantity): quantity.tenthsOfMillimole

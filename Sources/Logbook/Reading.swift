@@ -79,13 +79,14 @@
     self.position = tick
   }
 
-  /// The value as it is part of the identity: tenths of mmol/L, or a code for LO or HI. It is 0 if the
-  /// identity does not contain the value.
+  /// The value in the form in which the identity contains it: tenths of mmol/L, or a code for LO or HI. It is
+  /// 0 if the identity does not contain the value.
   @inlinable package var valueBucket: Int64 {
     positionKind == .time && kind.valueIsPartOfIdentity ? measurement.valueBucket : 0
   }
 
-  /// The reading as it is in every store: an instant is in UTC, whatever zone this store shows it in.
+  /// The reading in the form that is equal in every store: an instant is in UTC, whatever zone this store
+  /// shows it in.
   package var withoutZone: Reading {
     guard placement.source == .instant else { return self }
     var reading = self
@@ -96,7 +97,8 @@
   /// Whether the measurement is of a control solution and not of the person's blood.
   @inlinable package var isControlTest: Bool { marks.contains(.controlSolution) }
 
-  /// Whether the shown time can occur twice. Then a different value at the same time is a different reading.
+  /// Whether the shown time can occur twice. If it can, two different values at one shown time are two
+  /// readings.
   @inlinable package var timeCanRepeat: Bool {
     positionKind == .time && (placement.source == .zoneOverlap || marks.contains(.clockSetBack))
   }
@@ -131,7 +133,7 @@
 
   /// Whether the identity of a reading contains the value, if its position is a shown time.
   ///
-  /// Sensor history has one value per instant. Readings of other kinds can be two in the same minute.
+  /// Sensor history has one value per instant. Two readings of another kind can have the same minute.
   @inlinable package var valueIsPartOfIdentity: Bool { self != .cbg }
 }
 
@@ -151,7 +153,7 @@
   public static let calibration = Self(rawValue: 1 << 2)
   /// The measurement is a test of control solution. It is kept, but it is not the person's glucose.
   public static let controlSolution = Self(rawValue: 1 << 3)
-  /// The number equals the limit of this source, so the true value may be beyond it.
+  /// The number is the lowest or highest that this source can state, so the true value may be beyond it.
   public static let atLimit = Self(rawValue: 1 << 4)
   /// The shown time is before 1990 or in the future, so the device's clock was probably wrong.
   public static let doubtfulTime = Self(rawValue: 1 << 5)

@@ -176,7 +176,7 @@ extension ReadingIdentity {
     return String(decoding: out, as: UTF8.self)
   }
 
-  /// The text before `escaped(_:)`; nil if a `%` is not followed by two hexadecimal digits.
+  /// Reverses `escaped(_:)`; nil if a `%` is not followed by two hexadecimal digits.
   private static func unescaped(_ text: Substring) -> String? {
     let bytes = Array(text.utf8)
     var out: [UInt8] = []

@@ -5,7 +5,7 @@
 package struct RecordChange: Hashable, Sendable {
   /// The guid of the record.
   package let guid: String
-  /// The node that first sent this change. A remote recognises a repeated request by it, `version` and
+  /// The node that first sent this change. A remote recognises a repeated request by the node, `version` and
   /// `digest`.
   package let node: String
   /// The version of the record in this change.
@@ -97,8 +97,8 @@ package enum RecordVerdict: Hashable, Sendable {
   /// The service has stored this state, and returns its revision.
   case accepted(revision: String)
   /// The service has a different state, and the change was not based on it. If `isBaseKnown` is false, the
-  /// service does not know the base either, as after a restore from a backup. Then both states cannot be
-  /// merged by the base.
+  /// service does not know the base either, as after a restore from a backup. The two states can then not be
+  /// merged.
   case conflict(revision: String, state: RecordState, isBaseKnown: Bool)
   /// The service refuses the change permanently, with this reason.
   case refused(reason: String)
@@ -108,7 +108,8 @@ package enum RecordVerdict: Hashable, Sendable {
 package struct RecordAnswer: Hashable, Sendable {
   /// The verdicts, one for each change that was sent.
   package var verdicts: [RecordVerdict]
-  /// The service's position after this request; nil if the service has no positions.
+  /// The position that the service's list of changes has reached after this request; nil if the service has
+  /// no positions.
   package var position: String?
 
   /// The answers in the order of the batch.

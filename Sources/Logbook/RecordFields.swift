@@ -111,7 +111,7 @@ extension RecordFields {
 public struct RecordField: Hashable, Sendable {
   /// The type of the field's values.
   public enum Content: Hashable, Sendable {
-    /// An amount. The range is plausible for one record.
+    /// An amount, with the range that is plausible in one record.
     case number(ClosedRange<Double>)
     case text
     /// One of these words.

@@ -181,8 +181,8 @@ public struct RecordKindDescription: Sendable {
     case reading
     /// Nothing, since a separate command creates records of this kind.
     case command
-    /// Nothing: a separate command creates records of this kind. They state something about other items, and
-    /// lists leave them out.
+    /// Nothing: a separate command creates records of this kind. Such records state something about other
+    /// items, and lists leave them out.
     case statement
   }
 

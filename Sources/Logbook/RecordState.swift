@@ -9,7 +9,8 @@ package struct RecordState: Sendable {
   /// The shown time. An instant is in UTC here, since each store shows it in the zones of its logbook.
   package var deviceTime: DeviceTime
   /// The UTC offset of the shown time. It is part of the content only if the source stated it. A derived
-  /// offset comes from the zones of one store, and is 0 in a state from elsewhere until a store computes it.
+  /// offset comes from the zones of one store, and is 0 in a state from another store until this store
+  /// computes it.
   package var placement: Placement
   /// The fields; empty in a tombstone.
   package var fields: RecordFields
@@ -21,7 +22,7 @@ package struct RecordState: Sendable {
   /// The origin of the record; nil if unknown. Edits do not change it.
   package var provenance: Provenance?
   /// The export from which an import wrote this content; nil if a person wrote it, or if that is unknown.
-  /// With it, a later export can correct the content in every store.
+  /// Every store compares it with the age of a later export, which may correct the content.
   package var export: ExportAge?
 
   /// The state of a record.
@@ -61,8 +62,8 @@ package struct RecordState: Sendable {
     return digest.hexadecimal()
   }
 
-  /// The age of the export whose import wrote this state; nil for a tombstone, and for a state that a person or an
-  /// undo wrote.
+  /// The age of the export whose import wrote this state; nil for a tombstone, and for a state that a person
+  /// or an undo wrote.
   package var importAge: ExportAge? {
     guard !isDeleted, let export, editedAt == export.instant else { return nil }
     return export
@@ -77,8 +78,8 @@ package struct RecordState: Sendable {
   /// determine the instant.
   package var statedOffset: Int32? { StatedTime(deviceTime, placement).offset }
 
-  /// Whether both have the same content, as far as people edit it. Derived offsets are not compared, since
-  /// they belong to each store. The time of the edit, the provenance and the export are not content.
+  /// Whether both states have the same content, as far as people edit it. Derived offsets are not compared,
+  /// since they belong to each store. The time of the edit, the provenance and the export are not content.
   package func agrees(with other: RecordState) -> Bool {
     kind == other.kind && entryGuid == other.entryGuid && deviceTime == other.deviceTime
       && statedOffset == other.statedOffset && fields.json == other.fields.json

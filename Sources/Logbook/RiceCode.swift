@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A Rice code: a number is written as ones for its upper part, a zero, and its lowest `width` bits. It is
-/// short if the numbers are not much larger than 2 to the power of `width`.
+/// A Rice code writes a number in three parts: as many ones as its upper bits state, a zero, and its lowest
+/// `width` bits. The code is short if the numbers are not much larger than 2 to the power of `width`.
 struct RiceCode {
   /// The maximum number of ones. If a number needs more, this number of ones is followed by the number in 64
   /// bits.

@@ -61,7 +61,7 @@ struct RunReader: IteratorProtocol, Sendable {
 }
 
 extension RunReader {
-  /// The rest of a stretch, after its first points were read.
+  /// The points of a stretch that were not read yet.
   fileprivate struct PackedStretch: Sendable {
     var last: SeriesPoint
     var rest: UInt64

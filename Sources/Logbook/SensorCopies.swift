@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finger sticks that are copies of a sensor's values. Some programs collect the data of others and return
-/// all glucose values as finger sticks.
+/// Finger sticks that are copies of a sensor's values. Some programs collect the data of other programs, and
+/// return all glucose values as finger sticks.
 ///
 /// The rule: a finger stick from such a program is a copy if a sensor has the same value within a second.
 /// This only applies if more than ten finger sticks of the program match in this way within a week before and
@@ -59,8 +59,8 @@ package struct SensorCopies: Hashable, Sendable {
     return nil
   }
 
-  /// The finger sticks for which more than ten matching ones are within a week before and after. They count
-  /// themselves, too.
+  /// The matching finger sticks for which more than ten matches are within a week before and after. A finger
+  /// stick counts itself, too.
   private static func frequent(_ sticks: [Stick]) -> [Stick] {
     var (first, end) = (0, 0)
     return sticks.filter { stick in
@@ -80,8 +80,8 @@ package struct SensorCopyFinder {
     let measurement: Measurement
   }
 
-  /// The maximum number of values within a second that are compared. A device has one value per second, so
-  /// more come from a hostile input.
+  /// The maximum number of values within a second that are compared. A device has one value per second, so a
+  /// larger number comes from a hostile input.
   private static let maxNear = 64
 
   private let rules: CountingRules

@@ -39,7 +39,7 @@ package struct SeriesName: Hashable, Sendable {
 package struct SeriesPoint: Hashable, Comparable, BitwiseCopyable, Sendable {
   /// The shown time in civil seconds, or the device's tick.
   package let position: Int64
-  /// The value as it is part of the identity; see `Reading.valueBucket`.
+  /// The value in the form in which the identity contains it; see `Reading.valueBucket`.
   package let valueBucket: Int64
   /// Distinguishes readings that share every other part: 0, 1, 2 and so on.
   package let occurrence: Int64

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which readings of one series are visible, as the withdrawals of the logbook determine it.
+/// Which readings of one series are visible according to the withdrawals of the logbook.
 package struct SeriesVisibility: Sendable {
   /// The maximum number of points in all lists of withdrawn imports for one series. It limits the work that
   /// hostile withdrawals can cause. A sensor that measures every minute needs a hundred years to reach it.
@@ -64,7 +64,7 @@ package struct SeriesVisibility: Sendable {
     package let point: SeriesPoint
     package let deviceTime: DeviceTime
     package let measurement: Measurement
-    /// The UTC offset in seconds, and whether the source stated it; nil if it does not matter.
+    /// The UTC offset in seconds, and whether the source stated it; nil if offsets are not compared.
     package let offset: (seconds: Int32, isStated: Bool)?
 
     package init(
@@ -74,8 +74,8 @@ package struct SeriesVisibility: Sendable {
       (self.point, self.deviceTime, self.measurement, self.offset) = (point, deviceTime, measurement, offset)
     }
 
-    /// Whether the two are one measurement. A stated offset that is another one shows another instant, as in the
-    /// second pass of an hour that clocks repeat.
+    /// Whether both items are one measurement. If a source states an offset, a different offset means a
+    /// different instant, as in the second pass of an hour that clocks repeat.
     func isEqual(to other: Item) -> Bool {
       guard deviceTime == other.deviceTime, measurement.agrees(with: other.measurement) else { return false }
       guard let mine = offset, let theirs = other.offset, mine.isStated || theirs.isStated else {
@@ -89,8 +89,8 @@ package struct SeriesVisibility: Sendable {
   package enum Verdict: Int64, Sendable {
     case shown = 0
     case withdrawn = 1
-    /// An equal reading at the same position is shown. Two stores gave the same reading different
-    /// occurrences.
+    /// An equal reading at the same position is shown instead. This happens if two stores gave one reading
+    /// different occurrences.
     case equalIsShown = 2
   }
 
@@ -160,7 +160,8 @@ extension SeriesVisibility {
   /// requested point waits until a point at or after its next one is requested. So each list is read once,
   /// even if many overlap.
   package struct Ordered: Sendable {
-    /// The number of steps in all lists so far. It is at most the number of their points.
+    /// The number of times that a cursor was moved in any list so far. It is at most the number of points in
+    /// all lists.
     package private(set) var steps = 0
 
     private let said: SeriesVisibility

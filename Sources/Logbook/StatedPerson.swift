@@ -10,8 +10,9 @@ package struct StatedPerson: Hashable, Sendable {
   package let kind: Kind
   /// The words of a name in any order, or one word for an id or a date. It is never empty.
   package let words: Set<String>
-  /// The format and the name of the id in that format. Ids are compared only if both are equal. Empty for an
-  /// identity by name and date; for the name of an account, the format and its word for the account.
+  /// For an id: the format, and the name of the id in that format. Ids are compared only if both are equal.
+  /// For the name of an account: the format, and its word for the account. Empty for the name or date of
+  /// birth of a person.
   package let place: String
 
   /// Whether the name is of the account that made an export: of a parent, a clinician or the person. It never

@@ -50,8 +50,8 @@ package struct TickClock: Sendable {
   ) -> Placement {
     let utc = time.seconds - Int64(first.utcOffset)
     let later = Self.later(time, first, zone)
-    // Ticks may be any numbers. A difference that is larger than that of all possible times does not count
-    // seconds.
+    // Ticks may be any numbers. If a difference of ticks is larger than that of all possible times, the ticks
+    // do not count seconds.
     let (counted, overflows) = tick.subtractingReportingOverflow(anchor.tick)
     guard !overflows, counted.magnitude < 1 << 40 else { return first }
     let shown = utc - anchor.utc
@@ -63,8 +63,8 @@ package struct TickClock: Sendable {
     return abs(lag - overlap) * 2 <= overlap ? Placement(utcOffset: later, source: .ticks) : first
   }
 
-  /// The offset of a repeated time after the change of clocks. The first occurrence plus the longest repeated period is an
-  /// instant after the change.
+  /// The offset of a repeated time after the change of clocks. The first occurrence plus the longest repeated
+  /// period is an instant after the change.
   package static func later(_ time: DeviceTime, _ first: Placement, _ zone: LogbookZone) -> Int32 {
     zone.offset(of: time, atUTC: time.seconds - Int64(first.utcOffset) + longestOverlap)
   }

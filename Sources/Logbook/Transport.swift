@@ -51,7 +51,7 @@ public struct ControlRequest: Hashable, Sendable {
   }
 }
 
-/// One step of a session with a meter.
+/// One exchange in a session with a meter.
 public enum LinkOperation: Hashable, Sendable {
   /// Sends one packet: a HID output report without padding, one bulk transfer, or bytes for a serial line.
   case send([UInt8])
@@ -87,7 +87,7 @@ public enum LinkOperation: Hashable, Sendable {
 
 /// Why an exchange failed.
 public enum TransportError: Error, Hashable, Sendable {
-  /// Within the time, no bytes were received, or the device did not accept the sent ones.
+  /// Within the time, no bytes were received, or the device did not accept the bytes that were sent.
   case timedOut
   /// The device is no longer connected.
   case unplugged
@@ -103,7 +103,7 @@ public enum TransportError: Error, Hashable, Sendable {
   case notPaired
   /// A person or the system ended the program.
   case interrupted
-  /// The session has taken too long. From then on, every step fails with this error.
+  /// The session has taken too long. From then on, every exchange fails with this error.
   case overrun(Overrun)
   /// Any other error, with the message of the system's library.
   case failed(String)
@@ -119,10 +119,10 @@ public enum TransportError: Error, Hashable, Sendable {
 
 /// The connection to one meter. Drivers access the meter only through this protocol.
 public protocol Transport: AnyObject {
-  /// Performs one step and returns the received bytes. They are empty for a step that only writes.
+  /// Performs one exchange and returns the received bytes. They are empty for an exchange that only writes.
   ///
   /// - Parameters:
-  ///   - exchange: the step.
+  /// - exchange: what is sent or received.
   ///   - milliseconds: the maximum time to wait.
   func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8]
 }
@@ -135,7 +135,7 @@ package enum TokenSource: Hashable, Sendable {
   case command(String)
 }
 
-/// The files by which this computer proves its identity to a remote. The store keeps only their paths.
+/// The files with which this computer proves its identity to a remote. The store keeps only their paths.
 package struct ClientCertificate: Hashable, Sendable {
   /// The path of a PEM file with the certificate and those of its signers.
   package let certificateFile: String

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which items of a logbook are visible, as its withdrawals determine it. The result is the same on every
-/// store, whatever the order of the withdrawals.
+/// Which items of a logbook are visible, according to its withdrawals. The result is the same on every store,
+/// whatever the order of the withdrawals.
 package struct Visibility: Sendable {
   /// The records that withdrawn imports list, by guid, each with the digests of the listed contents.
   package private(set) var listedRecords: [String: Set<String>] = [:]
-  /// The digests of the contents that withdrawn imports gave to records which existed before, by guid.
+  /// The digests of the contents that withdrawn imports gave to records that existed before the import, by
+  /// guid.
   package private(set) var undoneChanges: [String: Set<String>] = [:]
   /// For records with a separate withdrawal: whether it hides them.
   package private(set) var ownRecords: [String: Bool] = [:]
@@ -52,8 +53,8 @@ package struct Visibility: Sendable {
     }
   }
 
-  /// Removes from the lists of withdrawn imports the items that another import also contains, if that import
-  /// is not undone.
+  /// Removes from the lists of withdrawn imports the items that another import also contains, unless that
+  /// import is undone.
   private mutating func removeBrought(_ items: some Collection<Item>) {
     var brought: [SeriesName: [PointRuns]] = [:]
     for item in items where !item.withdrawal.isHidden {

@@ -53,8 +53,8 @@ extension Withdrawal {
     return fields
   }
 
-  /// The withdrawal that the fields state. Nil for fields that this program does not understand; they hide
-  /// nothing.
+  /// The withdrawal that the fields state. Nil for fields that this program does not understand. Such a
+  /// withdrawal hides nothing.
   package init?(fields: RecordFields) {
     guard fields.textBytes <= Self.maxBytes, case .flag(let isHidden)? = fields[Name.hidden],
       let subtype = fields.text(Name.subtype).flatMap(Subtype.init)
@@ -82,8 +82,8 @@ extension Withdrawal {
     }
   }
 
-  /// Merges two different edits. Withdrawals never become conflicts: an item that one side shows again is
-  /// shown. Both sides get the same result.
+  /// Merges a local and a remote edit of one withdrawal. Withdrawals never become conflicts: an item that one
+  /// of the edits shows again is shown. Both stores get the same result.
   package static func merged(
     _ local: RecordFields, _ remote: RecordFields, base: RecordFields?
   ) -> RecordFields {
@@ -104,7 +104,7 @@ extension Withdrawal {
   private static func both(_ name: String, _ mine: FieldValue?, _ theirs: FieldValue?) -> FieldValue? {
     switch (name, mine, theirs) {
     case (Name.hidden, _, _): return .flag(false)
-    // A missing list is an empty one: that side showed all of its items again.
+    // A missing list is an empty one: the edit without the list showed all of its items again.
     case (Name.points, nil, _), (Name.points, _, nil), (Name.records, nil, _), (Name.records, _, nil),
       (Name.changes, nil, _), (Name.changes, _, nil):
       return nil
@@ -115,8 +115,8 @@ extension Withdrawal {
           theirs[series].map { other in (series, runs.intersection(other)) }
         })
       let text = WithdrawnInput.lines(common).joined(separator: "\n")
-      // The merged list may be larger than a record can hold. Then it is left out, and all its items are
-      // shown.
+      // The merged list may be larger than a record can hold. In this case it is left out, and all its items
+      // are shown.
       return text.isEmpty || text.utf8.count > maxListBytes ? nil : .text(text)
     case (Name.records, .text(let mine)?, .text(let theirs)?),
       (Name.changes, .text(let mine)?, .text(let theirs)?):
@@ -124,7 +124,7 @@ extension Withdrawal {
       return lines.isEmpty ? nil : .text(lines.sorted().joined(separator: "\n"))
     default: break
     }
-    // The field is a text for people. Every store keeps the same one of both texts.
+    // The field is a text for people. Every store keeps the same of the two texts.
     return [mine, theirs].compactMap(\.self).max { RecordFields(["": $0]).json < RecordFields(["": $1]).json }
   }
 }

@@ -39,8 +39,8 @@ package struct SensorSample: Sendable {
 /// measure at the same time, the same one is always used, except in its pauses. The choice depends only on
 /// the samples of two hours before and after, and not on the period or on the order of imports.
 ///
-/// A spreadsheet that saves an export cuts its times to the minute. So a sample at a full minute repeats an equal one of
-/// its sensor at another second of this minute.
+/// A spreadsheet that saves an export cuts its times to the minute. So a sample at a full minute repeats an
+/// equal one of its sensor at another second of this minute.
 ///
 /// The interval of a sensor is the median difference of its samples so far, in whole minutes. At the start,
 /// samples are kept until the interval is known.
