@@ -52,8 +52,8 @@ package struct CountableItem: Sendable {
 // MARK: - From records and readings
 
 extension CountableItem {
-  /// The item of a record; nil for a record without a counted amount, such as a note or a basal rate. Rates
-  /// are not compared, since at each instant only one source has the rates.
+  /// The item of a record; nil for a record without a counted amount, such as a note or a basal rate. Basal
+  /// rates are not compared: each rate ends the one before it, whatever its source, so they never add up.
   package init?(
     _ kind: RecordKind, _ fields: RecordFields, id: String, deviceTime: DeviceTime, placement: Placement,
     source: CountingSource

@@ -39,7 +39,7 @@ package struct DailyAmount: Sendable {
     if shortage == nil, days.intersects(incomplete) { shortage = .incompleteRates }
   }
 
-  /// Counts the days with an amount among days that are known in part.
+  /// Counts the days with an amount among the days whose basal rates are only known in part.
   mutating func countPartialDays(among partial: Set<Int>) { partialDays = days.count(in: partial) }
 
   /// Removes the sum, since a basal rate without an amount is a part of it.
@@ -90,8 +90,8 @@ package struct DailyAmounts: Sendable {
 
   init() {}
 
-  /// Whether all insulin is bolus insulin. Some exports of pumps have no basal rates, and their sum looks
-  /// like the insulin of a day.
+  /// Whether all insulin is bolus insulin. Some exports of pumps have no basal rates, so their sum could be
+  /// mistaken for all insulin of a day.
   package var hasOnlyBoluses: Bool {
     bolus.records > 0 && basal.records + mixed.records + dosesOfUnknownUse == 0 && insulin.shortage == nil
   }
@@ -139,7 +139,8 @@ package struct DailyAmounts: Sendable {
     basal.withholdIncomplete(days)
   }
 
-  /// Counts the days whose basal rates are known in part. A mean of a day that includes them is too small.
+  /// Counts the days whose basal rates are known in part. A mean per day that includes such days is too
+  /// small.
   mutating func countPartialDays(among partial: Set<Int>) {
     insulin.countPartialDays(among: partial)
     basal.countPartialDays(among: partial)

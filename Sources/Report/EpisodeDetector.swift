@@ -33,13 +33,15 @@ package enum EpisodeKind: Int, CaseIterable, Sendable {
     }
   }
 
-  /// Whether a run of `minutes` begins an episode. A single sample never does, whatever its interval.
+  /// Whether consecutive samples of `minutes` in total begin an episode. A single sample never begins one,
+  /// however long its interval is.
   func begins(minutes: Int, samples: Int) -> Bool {
     samples >= 2
       && (self == .extendedLow ? minutes > 120 : minutes >= EpisodeDetector.recoveryMinutes)
   }
 
-  /// The kind of episode that makes this one more severe if it is within it; nil if there is no such kind.
+  /// The more severe kind of episode that an episode of this kind can contain: `veryLow` in `low`, and
+  /// `veryHigh` in `high`. Nil for other kinds.
   var deeper: EpisodeKind? {
     switch self {
     case .low: .veryLow
@@ -52,7 +54,7 @@ package enum EpisodeKind: Int, CaseIterable, Sendable {
 /// A completed episode.
 struct Episode: Sendable {
   let kind: EpisodeKind
-  /// The group of its first sample.
+  /// The group of the statistics that contains its first sample, such as a day.
   let group: Int
   /// Whether its first sample was between midnight and six o'clock.
   let isAtNight: Bool
@@ -139,9 +141,11 @@ struct EpisodeDetector: Sendable {
 
 /// Finds the episodes of every kind in the samples of a sensor.
 struct EpisodeTracker: Sendable {
-  /// The maximum gap within an episode. A longer one ends it, and in a shorter one values are interpolated.
+  /// The maximum gap within an episode. A longer gap ends the episode, and in a shorter gap values are
+  /// interpolated.
   private static let maxGapSeconds: Int64 = 45 * 60
-  /// The end of the night in seconds since midnight: six o'clock, as in the consensus.
+  /// The end of the night in seconds since midnight: six o'clock, as in the consensus of Battelino et al.
+  /// 2023.
   private static let nightSeconds = 6 * 3600
 
   private let targets: Targets
@@ -150,7 +154,7 @@ struct EpisodeTracker: Sendable {
 
   init(_ targets: Targets) { self.targets = targets }
 
-  /// Adds the next used sample.
+  /// Adds the next sample that statistics use.
   mutating func add(
     _ sample: SensorSample, minutes: Int, group: Int, ended: (Episode) -> Void
   ) {

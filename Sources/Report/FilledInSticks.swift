@@ -10,7 +10,7 @@ import Logbook
 /// finger sticks, 1.4 to 2.9 % equal one by chance.
 package struct FilledInSticks: Sendable {
   /// How many seconds before a finger stick a sensor value can be its origin. This covers two values of a
-  /// sensor, since a new one may come while a person uses the calculator.
+  /// sensor, since a further value may arrive while a person uses the calculator.
   package static let reachSeconds: Int64 = 11 * 60
   /// The maximum number of sensor values in memory: enough for several sensors with a value each minute.
   private static let maxValues = 64
@@ -44,8 +44,8 @@ package struct FilledInSticks: Sendable {
 }
 
 extension Measurement {
-  /// Whether a pump that copied this value shows the other one: the same number in the same unit, otherwise
-  /// the same tenths of mmol/L.
+  /// Whether a pump that copied this value shows the value `other`: the same number in the same unit, or the
+  /// same tenths of mmol/L in different units.
   fileprivate func isCopied(by other: Measurement) -> Bool {
     guard let quantity, let copy = other.quantity else { return false }
     return quantity.unit == copy.unit

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Figures of finger sticks, as shares of the readings and never of time: people measure more often when
-/// something feels wrong. So there is no management indicator, no glycemia risk index and no goal.
+/// Figures of finger sticks. Percentages are of the readings and never of the time, since people measure more
+/// often when something feels wrong. So there is no management indicator, no glycemia risk index and no goal.
 package struct FingerStickFigures: Sendable {
   /// The number of readings.
   package let readings: Int
@@ -64,7 +64,7 @@ struct FingerStickTally: Sendable {
     days.insert(day)
   }
 
-  /// The figures that the rules allow.
+  /// The figures. A figure for which `DataRules` demands more data is absent.
   ///
   /// - Parameters:
   ///   - days: the number of calendar days of the group.

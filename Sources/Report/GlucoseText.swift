@@ -26,8 +26,8 @@ package struct GlucoseText: Sendable {
     unit == .milligramsPerDecilitre ? "\(limit.milligrams)" : decimal(Double(limit.tenthsOfMillimole) / 10, 1)
   }
 
-  /// The position of a limit among values in mg/dL. It is converted from the limit in the unit, so that an
-  /// equal value is at the same position.
+  /// The limit in mg/dL, for its position in a picture. If the unit is mmol/L, the limit in mmol/L is
+  /// converted, so that an equal value is at the same position.
   func milligrams(_ limit: Targets.Limit) -> Double {
     unit == .milligramsPerDecilitre
       ? Double(limit.milligrams)
@@ -63,7 +63,8 @@ package struct GlucoseText: Sendable {
     return text.hasSuffix(mark) ? String(text.dropLast(mark.count)) : text
   }
 
-  /// The bounds of each range, lowest first; empty for one that is part of another.
+  /// The bounds of each range, lowest first. Empty for the highest range if the targets do not separate it
+  /// from the range below.
   package func ranges(_ targets: Targets) -> [String] {
     func neighbour(_ limit: Targets.Limit, _ steps: Int) -> String {
       unit == .milligramsPerDecilitre

@@ -2,7 +2,7 @@
 
 package import Logbook
 
-/// By what statistics are grouped.
+/// What statistics are grouped by.
 package enum Grouping: String, CaseIterable, Sendable {
   case day, week, month, hour, weekday, device, kind
 
@@ -61,7 +61,7 @@ package enum Grouping: String, CaseIterable, Sendable {
   }
 }
 
-/// Finds the group of a time. The last one is cached, since times come in order.
+/// Finds the group of a time. The group of the last hour is cached, since times come in order.
 struct GroupFinder: Sendable {
   let grouping: Grouping
   private var hour = Int64.min

@@ -19,13 +19,13 @@ package enum LeftOut: Int, CaseIterable, Sendable {
   case repeated
   /// The value is not a number that a device can show.
   case unusable
-  /// A pump's bolus calculator copied it from the sensor, whose value counts.
+  /// A pump's bolus calculator copied the value from the sensor, whose value counts.
   case filledIn
-  /// Another source states the same item, and that one counts.
+  /// Another source states the same item, and the item of that source counts.
   case doubled
   /// A finger stick that is a sensor's own value, from a program that collects the data of others.
   case sensorCopy
-  /// A person chose another source for its kind and time.
+  /// A person chose another source for the item's kind and time.
   case otherSource
 
   /// The name in tables and JSON.

@@ -141,8 +141,8 @@ package enum GlucoseIndices {
   /// The means for which the management indicator was fitted, in mg/dL.
   package static let managementIndicatorMeans = 80.0...350
 
-  /// The risk of a value in mg/dL (Kovatchev et al.). The indices LBGI and HBGI are its means: `low` counts
-  /// below 112.5 mg/dL, `high` above.
+  /// The risk of a value in mg/dL (Kovatchev et al.). The index LBGI is the mean of `low`, which is 0 above
+  /// 112.5 mg/dL. The index HBGI is the mean of `high`, which is 0 below.
   package static func risk(_ milligrams: Double) -> (low: Double, high: Double) {
     let step = Int(milligrams)
     if Double(step) == milligrams, step < wholeRisks.count { return split(wholeRisks[step]) }

@@ -2,7 +2,7 @@
 
 package import Logbook
 
-/// A period from an instant on, and before another one, in UTC seconds.
+/// The time from one instant until immediately before another, in UTC seconds.
 package struct Period: Hashable, Sendable {
   /// The first instant of the period.
   package let start: Int64
@@ -24,7 +24,7 @@ package struct Period: Hashable, Sendable {
 /// An hour that the clocks repeat counts twice, and a skipped hour does not count. So a day has 23, 24 or 25
 /// hours.
 package struct PossibleTime: Sendable {
-  /// The time of one group.
+  /// The possible time of one group.
   package struct Share: Sendable {
     /// The number of seconds of the group within the period.
     package var seconds: Int64 = 0
@@ -66,7 +66,8 @@ package struct PossibleTime: Sendable {
     }
   }
 
-  /// The hours or days that are at least partly in a period, the last one first, and their seconds.
+  /// Calls `body` for each hour or day that is at least partly in a period, the last one first, with its
+  /// seconds in the period.
   private static func forEach(
     _ step: Int64, of period: Period, _ offset: (DeviceTime) -> Int32, _ body: (DeviceTime, Int64) -> Void
   ) {

@@ -16,7 +16,7 @@ package struct Profile: Sendable {
   }
 
   /// Every quarter of an hour from midnight on, each with the samples of half an hour before and after it.
-  /// Empty if a rule does not allow the profile.
+  /// Empty if there is too little data for a profile.
   package let points: [Point]
   /// Why there is no profile; nil if there is one.
   package let shortage: Shortage?

@@ -10,7 +10,7 @@ import Logbook
 /// Each day is judged by the rates in the two weeks before and after it, not by the period of a figure. Rates
 /// are added in the order of time. Memory grows with the number of hours that have rates.
 struct RateCoverage: Sendable {
-  /// The seconds of a day with a rate, and those of its gaps.
+  /// The seconds of a day with a known rate, and the seconds of the gaps between rates.
   private struct Day: Sendable {
     var covered: Int64 = 0
     var missing: Int64 = 0
@@ -23,18 +23,20 @@ struct RateCoverage: Sendable {
     let end: Int64
     /// The seconds that a shown time is ahead of the instant.
     let offset: Int64
-    /// Whether a source stated it that has only temporary rates.
+    /// Whether the source of the rate states only temporary rates.
     let isTemporary: Bool
   }
 
-  /// A day has a sum if rates are known for this part of its time. Pumps that send all of their rates to a
-  /// site have pauses for a change of the reservoir.
+  /// A day has a sum if rates are known for this part of its time. A whole day cannot be demanded: even pumps
+  /// that send all rates to a site have pauses for a change of the reservoir.
   private static let neededPart = 0.9
   /// A longer gap is a time without this pump, and not a gap between its rates.
   private static let maxGapSeconds = Int64(CountingMargin.doubtDays) * 86400
-  /// The hours after the first rate and before the last one that show whether the source states all rates.
+  /// The number of hours after the first rate, and before the end of the last one, that show whether the
+  /// source states all rates.
   private static let edgeHours: Int64 = 12
-  /// Fewer whole hours show nothing, and neither does one rate: a person can set a temporary rate for a day.
+  /// The minimum numbers of whole hours and of rates that show something. A single rate shows nothing, since
+  /// a person can set a temporary rate for a day.
   private static let minEdgeHours = 5
   private static let minEdgeRates = 2
 
@@ -62,7 +64,7 @@ struct RateCoverage: Sendable {
   /// Adds a dose of long-acting insulin, which replaces the rates on a day without a pump.
   mutating func addLongActing(day: Int) { days[day, default: Day()].hasLongActing = true }
 
-  /// The days that are not known as a whole.
+  /// The days whose basal rates are not completely known.
   struct Days {
     /// The days on which too much of the time between the rates is unknown.
     let incomplete: Set<Int>
@@ -99,8 +101,9 @@ struct RateCoverage: Sendable {
     closeEdges(last: rate, rate.end)
   }
 
-  /// Judges the rest of the days on which the rates began and ended. A source that states all rates near this
-  /// edge has no others; else the profile also ran before and after.
+  /// Judges the part of the first day before the first rate, and the part of the last day after the last
+  /// rate. If the source states all rates near such an end, the pump gave no insulin beyond it. Otherwise the
+  /// rates of the pump's profile are missing in this part.
   private mutating func closeEdges(last: Span, _ stop: Int64) {
     guard let first else { return }
     // The whole hours between the first rate and the end of the last one.
@@ -134,7 +137,8 @@ extension RateCoverage {
     Self.split(start, end, offset, by: 86400) { days[Int($0), default: Day()].missing += $1 }
   }
 
-  /// Passes the number of each day or hour of a time, and the seconds in it.
+  /// Splits a time into days or hours on a clock with this offset. `body` gets the number of each day or hour
+  /// since 1970, and the seconds in it.
   private static func split(
     _ start: Int64, _ end: Int64, _ offset: Int64, by length: Int64, _ body: (Int64, Int64) -> Void
   ) {

@@ -132,11 +132,11 @@ struct SensorTally: Sendable {
     days.insert(Grouping.day(of: sample.deviceTime))
   }
 
-  /// The figures that the rules allow.
+  /// The figures. A figure for which `DataRules` demands more data is absent.
   ///
   /// - Parameters:
-  ///   - possible: the time of the group.
-  ///   - period: the time of the whole period that has the group.
+  /// - possible: the possible time of the group.
+  /// - period: the possible time of the whole period that has the group.
   func figures(
     _ targets: Targets, _ possible: PossibleTime.Share, of period: PossibleTime.Share,
     _ grouping: Grouping?

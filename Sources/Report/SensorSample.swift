@@ -54,9 +54,9 @@ package struct SensorSelection: Sendable {
     case repeated
   }
 
-  /// The seconds before and after a period whose samples affect which of its samples are used: twice the
-  /// longest time for which a sample is valid, since what overlaps a sample may itself be left out because of
-  /// a third sensor.
+  /// The seconds before and after a period in which samples affect which samples of the period are used. This
+  /// is twice the longest time for which a sample is valid: a sample that overlaps one in the period may
+  /// itself be left out because of a third sensor.
   package static let contextSeconds: Int64 = 2 * maxValidSeconds
 
   private static let maxValidSeconds = Int64(SampleInterval.maxMinutes * 60)
@@ -124,7 +124,7 @@ package struct SensorSelection: Sendable {
     return nil
   }
 
-  /// Ends the samples, so that none is kept any longer.
+  /// States that no further sample follows, so that `next()` returns all kept samples.
   mutating func finish() { isFinished = true }
 
   /// The next sample with a decided result, and the minutes that it represents; nil until another sample is
@@ -202,7 +202,7 @@ struct SampleInterval: Sendable {
   /// The median so far.
   private(set) var minutes = SampleInterval.usualMinutes
 
-  /// Whether there were enough samples.
+  /// Whether there were enough samples to know the interval.
   var isKnown: Bool { differences >= Self.neededDifferences }
 
   /// Adds the instant of a sample, in UTC seconds; they come in order.

@@ -17,8 +17,8 @@ struct SourceEntry: Sendable {
   var counts = true
   /// Whether a person chose another source instead.
   var isDecided = false
-  /// Whether the entry is a basal rate. At each instant only one source has the rate, so rates of two sources
-  /// never add up.
+  /// Whether the entry is a basal rate. Each basal rate ends the one before it, whatever its source, so rates
+  /// of two sources never add up.
   var isRate = false
   /// Whether the entry is outside of the period, and only affects the days in it.
   var isContext = false
@@ -132,7 +132,7 @@ struct SourceTally: Sendable {
     let second: Int
   }
 
-  /// The number of minutes of each day in which two sources have a meal.
+  /// The number of minutes of each day in which both of two sources have a meal.
   private struct CommonMeals: Sendable {
     var days: [Int: Int] = [:]
     private var last: Int64?
@@ -156,7 +156,7 @@ struct SourceTally: Sendable {
     var shifts: [Int64: Int] = [:]
   }
 
-  /// A basal rate without its end, which the next rate of its source may define.
+  /// A basal rate whose end is only known when the next rate of its source is added.
   private struct OpenRate: Sendable {
     let rate: BasalRate
     let entry: SourceEntry
@@ -182,14 +182,14 @@ struct SourceTally: Sendable {
   /// The maximum time difference in seconds that shows a copy if both sources have items on fewer than
   /// `minDays` days.
   private static let maxShiftSecondsOfAFewDays: Int64 = 12 * 3600
-  /// The number of days after which a day is complete. Shown times and instants are less than two days apart,
-  /// so three are enough.
+  /// The number of days after which a day is complete. Items are added in the order of their instants, which
+  /// differ from shown times by less than two days. So three days are enough.
   private static let lateDays = 3
 
   let kind: CountableItem.Kind
   let isBasal: Bool
   private(set) var sources: [CountingSource] = []
-  /// The names of the sources, since each one is made from two texts.
+  /// The names of the sources. They are kept, since each name is made from two texts.
   private var names: [String] = []
   private var totals: [(total: Double, days: DaySet)] = []
   /// The days of each source, by the day's number. Days that no decision needs any more are removed.
@@ -235,7 +235,7 @@ struct SourceTally: Sendable {
     openRates[entry.source] = OpenRate(rate: rate, entry: entry)
   }
 
-  /// Decides the last days.
+  /// Decides about the days that are still undecided.
   mutating func finish() {
     for open in openRates.values.sorted(by: { $0.entry.shown < $1.entry.shown }) { end(open, until: nil) }
     openRates = [:]
@@ -318,8 +318,8 @@ extension SourceTally {
   /// The constant time difference that explains a distance of two equal amounts, in seconds; nil for none.
   ///
   /// A zone shifts typed times by whole quarters of an hour. A clock shifts the times of a meter by any
-  /// number of minutes, which other programs truncate. For doses or meals, a few minutes give 0: a person
-  /// typed them twice.
+  /// number of minutes, which other programs truncate. For doses or meals, a distance of a few minutes gives
+  /// 0: a person typed the item into both sources.
   private func shift(_ distance: Int64) -> Int64? {
     if kind == .smbg {
       guard abs(distance) >= Self.windowSeconds else { return nil }
@@ -362,8 +362,8 @@ extension SourceTally {
 // MARK: - Decisions
 
 extension SourceTally {
-  /// Decides the days that are complete together with the two weeks after them. Removes days that no decision
-  /// needs any more.
+  /// Decides about the days that are complete together with the two weeks after them. Removes days that no
+  /// decision needs any more.
   private mutating func advance(to day: Int) {
     guard day > newestDay else { return }
     newestDay = day
@@ -391,7 +391,8 @@ extension SourceTally {
   }
 
   /// Decides whether two sources seem to state the same items on a day on which each has items that the other
-  /// lacks. Only these items are compared: the days before a clock went wrong do not affect those after.
+  /// lacks. Only these items are compared. So the days before a clock went wrong, on which items match, do
+  /// not affect the days after.
   private mutating func decide(_ day: Int, _ pair: Pair) {
     guard let own = self.day(pair.first, day, without: pair.second),
       let other = self.day(pair.second, day, without: pair.first), Self.areOpen(own, other)
@@ -445,7 +446,7 @@ extension SourceTally {
     days.reduce(into: Day()) { $0.add($1) }
   }
 
-  /// Whether the amounts that only one or only the other source has are nearly equal, and too large to be
+  /// Whether the amounts that only one of the two sources has are nearly equal for both, and too large to be
   /// overlooked in a sum.
   private func unmatchedAmountsAgree(_ own: Day, _ other: Day) -> Bool {
     abs(own.unmatched - other.unmatched) < 0.25 * max(own.unmatched, other.unmatched)
@@ -456,9 +457,9 @@ extension SourceTally {
     min(own.unmatched, other.unmatched) >= 0.05 * max(own.total, other.total)
   }
 
-  /// Whether one source repeats items of the other: nearly all of its items have an equal amount there at the
-  /// same time difference. A person who takes the same dose at fixed hours has only one or two different
-  /// amounts with this difference.
+  /// Whether one source repeats items of the other: nearly all of its items have an equal amount in the other
+  /// source at the same time difference. A person who takes the same dose at fixed hours has only one or two
+  /// different amounts with this difference.
   private func isPart(_ own: Day, _ other: Day, _ best: (seconds: Int64, found: Shift)?) -> Bool {
     let items = min(own.items, other.items)
     guard let best, items >= Self.minPart, isLargePart(own, other) else { return false }

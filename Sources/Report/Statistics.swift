@@ -135,7 +135,7 @@ package struct Statistics: Sendable {
   }
 
   /// Adds the next finger stick outside of the period. It is in no figure, but affects whether two sources
-  /// seem to state the same within the period.
+  /// seem to state the same items within the period.
   package mutating func addContext(_ verdict: CountVerdict, _ item: CountableItem) {
     addToSource(item, nil, verdict, isContext: true)
   }
@@ -208,8 +208,8 @@ package struct Statistics: Sendable {
 // MARK: - Counting once
 
 extension Statistics {
-  /// The items that were left out, in the order of their kinds and sources. The order in which items of one
-  /// time are read depends on the store.
+  /// The items that were left out, in the order of their kinds and sources, so that every store gives the
+  /// same result. The order in which items of one time are read depends on the store.
   var doubledInOrder: [DoubledItems] {
     func key(_ line: DoubledItems) -> (String, String, String, Int) {
       (line.kind.rawValue, line.source.text, line.counted.text, line.isSensorValue ? 1 : 0)
@@ -302,7 +302,7 @@ extension Statistics {
   }
 
   /// Adds insulin that affects which days have all of their basal insulin. A rate ends the one before it,
-  /// also if it is after the period: a day has the same sum in each period.
+  /// even if it begins after the period. So a day has the same sum in each period.
   private mutating func addCoverage(
     _ fields: RecordFields, at instant: Int64, shown: DeviceTime, _ verdict: CountVerdict,
     from source: CountingSource
@@ -365,8 +365,8 @@ extension Statistics {
     }
   }
 
-  /// Adds a sample to the group of its device, if that is the grouping. Each sensor then has all its samples,
-  /// whichever ones are used in the total.
+  /// Adds a sample to the group of its device, if figures are grouped by device. Each sensor then has all its
+  /// samples, whichever ones are used in the total.
   private mutating func addOfDevice(
     _ sample: SensorSample, _ minutes: Int, _ outcome: SensorSelection.Outcome, _ group: Int
   ) {

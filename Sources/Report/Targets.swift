@@ -29,8 +29,8 @@ package struct Targets: Hashable, Sendable {
     }
   }
 
-  /// The share of the time that each range should have, in percent. The low and high ones include the ranges
-  /// beyond them.
+  /// The share of the time that each range should have, in percent. The goals `low` and `high` include the
+  /// very low and the very high range.
   package struct Goals: Hashable, Sendable {
     /// The share in the target range must be above this.
     package let target: Double

@@ -56,7 +56,7 @@ struct GenericFormat: ExportFormat {
   /// all of them.
   private var statesOffset: Bool?
   /// Nil if a person named no columns of insulin, carbohydrates or notes.
-  private let diary: GenericDiary?
+  private var diary: GenericDiary?
   /// Whether rows without a glucose value may have a finger stick, a dose, a meal or a note to read.
   private let hasOthers: Bool
   private var fixedDevice: DeviceIndex?

@@ -48,7 +48,7 @@ package struct DayCurve: Sendable {
   package fileprivate(set) var hours: [Hour]
   /// The changes of the clock on a journey.
   package fileprivate(set) var clockChanges: [ClockChange] = []
-  /// The sensor's own history, of only one sensor at each instant.
+  /// The values that sensors stored. At each instant, only one sensor is used.
   package internal(set) var sensor: [Dot] = []
   /// Finger sticks.
   package internal(set) var sticks: [Dot] = []
@@ -75,7 +75,7 @@ package struct DayCurve: Sendable {
   }
 
   /// The hours that are multiples of `step`. An hour is left out if it follows the last one by less than
-  /// `apart`, a part of the day.
+  /// `apart`, a fraction of the day.
   func hours(every step: Int, apart: Double) -> [Hour] {
     hours.filter { $0.hour.isMultiple(of: step) }.reduce(into: []) { kept, hour in
       guard let last = kept.last, part(hour.instant) - part(last.instant) < apart else {
@@ -211,7 +211,8 @@ package struct DayTally: Sendable {
         var hours: [DayCurve.Hour] = []
         for hour in (0...24).reversed() {
           let begin = instant(midnight + Int64(hour) * 3600)
-          // A skipped hour is left out: its calculated begin is not before that of the next hour.
+          // An hour that a change of clocks skips is left out: its calculated beginning is not before that of
+          // the next hour.
           guard begin < hours.last?.instant ?? .max else { continue }
           hours.append(DayCurve.Hour(hour: hour, instant: begin))
         }
@@ -338,8 +339,8 @@ extension DayCurve {
 
   private var midnight: Int64 { Int64(day) * 86400 }
 
-  /// Gives every item its place on the clock of the day. If the sensor's clock differed from the logbook's,
-  /// the day first gets the sensor's clock.
+  /// Sets the instant at which each item is drawn on the clock of the day. If the sensor's clock differed
+  /// from the logbook's, the day first gets the sensor's clock.
   fileprivate mutating func arrange() {
     let pieces = clockPieces
     if !pieces.isEmpty { follow(pieces) }

@@ -204,7 +204,7 @@ extension String {
 // MARK: - Shapes
 
 extension Drawing {
-  /// A pattern by which a range is known without its colour.
+  /// A pattern by which a reader recognises a range without its colour.
   enum Hatch { case strokes, cross, dots }
 
   /// Draws a pattern over a rectangle. Its lines end at the edges of the rectangle, so that no clipping is

@@ -90,7 +90,7 @@ enum Ink: String, CaseIterable {
     }.joined(separator: ";")
   }
 
-  /// The classes of the elements of a picture.
+  /// The rules of a style sheet that give elements of a picture their colours by their classes.
   static var rules: String {
     allCases.map {
       ".f-\($0.rawValue){fill:var(--i-\($0.rawValue))}.s-\($0.rawValue){stroke:var(--i-\($0.rawValue))}"

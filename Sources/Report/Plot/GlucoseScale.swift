@@ -23,7 +23,7 @@ package struct GlucoseScale: Hashable, Sendable {
   /// The position of a value: 0 at the bottom, 1 at the top.
   package func part(_ milligrams: Double) -> Double { min(1, max(0, (milligrams - bottom) / (top - bottom))) }
 
-  /// The index of a value's position among `count`, from the top.
+  /// The index of the row that contains a value, from 0 at the top, if the scale has `count` rows.
   package func place(_ milligrams: Double, of count: Int) -> Int {
     Int(((1 - part(milligrams)) * Double(count - 1)).rounded())
   }
@@ -55,7 +55,7 @@ struct PlotFrame: Sendable {
 
   func row(_ milligrams: Double) -> Int { scale.place(milligrams, of: rows * 4) / 4 }
 
-  /// A canvas with the limits of the target range.
+  /// A canvas on which the limits of the target range are drawn.
   func canvas() -> PlotCanvas {
     var canvas = PlotCanvas(columns: columns, rows: rows, signs)
     for limit in [targets.low, targets.high] {
@@ -96,8 +96,8 @@ struct PlotFrame: Sendable {
     return [floor, labels]
   }
 
-  /// Texts that begin at their columns, or after these if earlier texts leave no space. Texts without space
-  /// are counted.
+  /// A line in which each text begins at its column, or further to the right if earlier texts leave no space.
+  /// If texts are left out, the line ends with their number.
   func row(of items: [(column: Int, text: String, role: PlotRole?)]) -> PlotLine {
     var (line, used, left) = (PlotLine(), 0, 0)
     for (index, item) in items.enumerated() {

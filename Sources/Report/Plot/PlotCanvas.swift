@@ -91,8 +91,8 @@ struct PlotCanvas: Sendable {
   }
 }
 
-/// The meaning of a part of a picture. A terminal with colours has one for each meaning. No meaning is shown
-/// only by colour.
+/// The meaning of a part of a picture. A terminal with colours shows each meaning in its colour. No meaning
+/// is shown only by its colour.
 package enum PlotRole: Hashable, Sendable {
   case band(GlucoseBand)
   case insulin, food, axis, median, spread

@@ -19,7 +19,8 @@ package struct ProfilePlot: Sendable {
     frame = PlotFrame(signs, glucose, targets, highest: highest, columns: columns, rows: rows)
   }
 
-  /// The lines, each within the width of the terminal. Without a profile, the reason.
+  /// The lines of the picture, each within the width of the terminal. If there is no profile, one line states
+  /// the reason.
   package var lines: [PlotLine] {
     if let shortage = profile.shortage {
       return [PlotLine(signs.plain("24-hour profile — (\(shortage.text))"))]

@@ -54,7 +54,7 @@ package struct RangeBar: Sendable {
 
 /// Splits text into lines of a width.
 enum Wrapping {
-  /// The parts with three blanks between them. Each line has as many as fit.
+  /// Puts the parts into lines, with the separator between two parts. Each line has as many parts as fit.
   static func lines(_ parts: [String], columns: Int, separator: String = "   ") -> [String] {
     var lines: [String] = []
     for part in parts {

@@ -53,7 +53,7 @@ struct AmountLane {
   let font: Drawing.Font
   /// The sign after an amount of premixed insulin.
   var mixedSign = ""
-  /// Returns the height for an amount, as a part of the highest mark.
+  /// Returns the height for an amount, as a fraction of the height of the highest mark.
   let height: (Double) -> Double
 
   /// The height of the highest mark in points. Digits are 0.73 times the font size high.

@@ -11,7 +11,7 @@ struct BasalArea {
 
   /// The rates in the order of time. The first one may have begun on the day before.
   var rates: [DayEvent] = []
-  /// The highest rate of all days, so that they can be compared.
+  /// The highest rate of all days, so that the areas of two days can be compared.
   var highest = 0.0
 
   func draw(_ line: DayLine, on drawing: inout Drawing) {

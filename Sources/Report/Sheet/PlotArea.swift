@@ -110,7 +110,8 @@ struct DayLine {
   let targets: Targets
   let glucose: GlucoseText
   var width = 1.0
-  /// The minimum distance of two points of the curve, in points of the drawing. Closer ones are joined.
+  /// The minimum distance of two points of the curve, in points of the drawing. Some of the closer points are
+  /// left out.
   var detail = 0.4
 
   func x(_ instant: Int64) -> Double { area.x(day.part(instant)) }

@@ -85,8 +85,8 @@ extension ReportPage {
     return PageTexts.fill(texts.sheet.dayNumber, "\(day - first + 1)")
   }
 
-  /// The short name of a day: without the year, and with the name of the month, since some readers take its
-  /// number for the day.
+  /// The short name of a day: without the year, and with the name of the month, since some readers would
+  /// mistake the number of a month for the day.
   func shortName(ofDay day: Int) -> String {
     let date = name(ofDay: day)
     guard !contents.isAnonymised, let month = Int(date.dropFirst(5).prefix(2)),

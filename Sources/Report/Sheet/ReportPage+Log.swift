@@ -303,7 +303,8 @@ struct StickLog {
     return cells
   }
 
-  /// The column of a reading: before or after by its mark, and the meal by the time of day.
+  /// The column of a reading. Its mark determines whether it is before or after a meal, and the time of day
+  /// determines the meal.
   static func column(_ marks: ReadingMarks, hour: Int) -> (Column, isMarked: Bool) {
     if marks.contains(.bedtime) { return (.bedtime, true) }
     if marks.contains(.fasting) { return (.beforeBreakfast, true) }

@@ -3,7 +3,7 @@
 import PDF
 
 extension ReportPage {
-  /// The letters of a text that the font of the PDF lacks; it shows question marks instead.
+  /// The letters of a text that the font of the PDF lacks; the PDF shows question marks instead.
   package static func lettersMissing(in text: String) -> [Character] { PDFFace.missing(in: text) }
 
   /// The PDF of some parts: the same bytes for the same contents.

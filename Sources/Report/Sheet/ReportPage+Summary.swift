@@ -80,7 +80,7 @@ extension ReportPage {
     let highest = ranked(sticks.highest.number, at: 1, edges)
     let median = ranked(sticks.median.number, at: 0.5, edges)
     let range = "\(lowest)–\(highest) \(contents.unit.name)"
-    // LO and HI count as their limits, so the mean is bounded by them.
+    // LO and HI count as their limits, so the mean is only a bound. The note states their number.
     let beyond = sticks.lows + sticks.highs
     let counted = beyond == 0 ? "" : "LO, HI: \(count(beyond))"
     let lines = [

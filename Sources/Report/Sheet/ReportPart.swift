@@ -31,7 +31,7 @@ extension ReportPage {
     ReportPart.allCases.filter { part in
       switch part {
       case .summary: true
-      // Without a sensor, the logbook shows the amounts.
+      // Without a sensor, the part `log` shows the amounts.
       case .days: hasAmounts && total.sensor.readings > 0
       case .log: total.fingerSticks.readings > 0
       case .single, .about: false
