@@ -31,8 +31,8 @@ final class BlueZ {
   init(address: String, isInterrupted: @escaping () -> Bool) throws(Failure) {
     bus = try DBusConnection(address: address)
     self.isInterrupted = isInterrupted
-    // Each connection must begin with this call. libdbus has a function for it, but that waits without a
-    // limit and ignores signals.
+    // Each connection must begin with this call. The function of libdbus for this call waits without a limit
+    // and ignores signals.
     let greetingMilliseconds = 10_000
     do {
       _ = try call(

@@ -93,8 +93,8 @@ extension BluetoothBus {
       && message.arguments[1].entries?["Connected"]?.flag == true
   }
 
-  /// Whether bluetoothd or an adapter was started, stopped or changed, so that the profile may not be
-  /// registered there.
+  /// Whether bluetoothd or an adapter was started, stopped or changed, so that the profile may be missing in
+  /// bluetoothd.
   private static func isChange(_ message: DBusMessage) -> Bool {
     guard message.kind == .signal, message.arguments.count > 1 else { return false }
     switch message.member {

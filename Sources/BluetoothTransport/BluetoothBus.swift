@@ -14,7 +14,7 @@ package final class BluetoothBus {
   private static let connectMilliseconds = 40_000
   private static let pairMilliseconds = 90_000
 
-  /// The usual address of the system bus, where `DBUS_SYSTEM_BUS_ADDRESS` is not set.
+  /// The usual address of the system bus, if `DBUS_SYSTEM_BUS_ADDRESS` is not set.
   package static let defaultAddress = "unix:path=/run/dbus/system_bus_socket"
 
   /// - Parameters:

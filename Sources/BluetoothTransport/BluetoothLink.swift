@@ -27,7 +27,7 @@ final class BluetoothLink: Transport {
     bluez.onSignal = { [weak self] in self?.take($0) }
   }
 
-  /// Performs one step with the meter.
+  /// Performs one exchange with the meter.
   func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     // Values that arrived before the end of the connection are still delivered.
     guard isConnected || exchange == .notification else { throw .unplugged }
@@ -149,7 +149,7 @@ extension BluetoothLink {
       } else if count < 0, errno == EINTR {
         continue
       } else {
-        // The socket is closed when the connection ends.
+        // bluetoothd closes the socket when the connection to the meter ends.
         if count == 0 || errno != EAGAIN {
           Glibc.close(socket)
           sockets[socket] = nil

@@ -122,7 +122,7 @@ public protocol Transport: AnyObject {
   /// Performs one exchange and returns the received bytes. They are empty for an exchange that only writes.
   ///
   /// - Parameters:
-  /// - exchange: what is sent or received.
+  ///   - exchange: what is sent or received.
   ///   - milliseconds: the maximum time to wait.
   func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8]
 }

@@ -74,8 +74,8 @@ package protocol PageLinkDirectory: Sendable {
 /// The storage of a server: the logins, and the data of each logbook.
 ///
 /// Each call on a logbook is one atomic transaction, and durable when it returns. In this transaction, a call
-/// with a run first checks the run, the expected logbook and the position. Changes have increasing numbers:
-/// no change with a smaller number becomes visible after a larger one was returned. `StorageRule` in
+/// with a `RunStamp` first checks the run, the expected logbook and the position. Changes have increasing
+/// numbers: no change with a smaller number becomes visible after a larger one was returned. `StorageRule` in
 /// `ServiceConformance` tests these rules for every storage.
 package protocol ServerStorage: Sendable {
   /// The logins.
@@ -100,7 +100,7 @@ package protocol ServerStorage: Sendable {
 extension ServerStorage {
   /// Nil: by default, the server keeps the links in memory.
   package var links: (any PageLinkDirectory)? { nil }
-  /// Looks up a token that cannot exist. To do so, the storage must answer.
+  /// Looks up a token that cannot exist. If the storage answers, it can be reached.
   package func check() async throws(ServiceError) {
     _ = try await logins.login(tokenHash: [UInt8](repeating: 0, count: 32))
   }

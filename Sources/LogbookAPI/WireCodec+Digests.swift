@@ -47,8 +47,8 @@ extension WireCodec {
         }
         return true
       }
-      // An answer without the member is refused. It would otherwise mean that the remote has nothing, and all
-      // items would differ.
+      // An answer without the member `buckets` is refused. It would otherwise mean that the remote has
+      // nothing, and all items would differ.
       guard isStated else { throw reader.error("buckets are expected") }
       return digests
     }

@@ -68,7 +68,7 @@ struct Listeners: Service {
   /// Serves connections until the server is asked to stop, and then until all open connections have ended.
   func run() async throws {
     await withGracefulShutdownHandler {
-      // This comes first: the caller may stop the server as soon as it receives the URLs.
+      // The URLs are announced only here, since the caller may stop the server as soon as it receives them.
       await announce(listeners.map(\.url))
       await withDiscardingTaskGroup { group in
         for listener in listeners { group.addTask { await serve(listener) } }
@@ -114,7 +114,7 @@ extension Listeners {
     let setUp: @Sendable (any Channel) -> EventLoopFuture<HTTP1Channel.Value> = { [logger] child in
       guard let certificate else { return channel.setup(channel: child, logger: logger) }
       // The certificate is read for each connection, since it may have been reloaded. No data is read from
-      // the connection before.
+      // the connection before the certificate is set.
       return child.eventLoop.makeFutureWithTask { await certificate.context }.flatMapThrowing { context in
         try child.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
       }.flatMap { channel.setup(channel: child, logger: logger) }
@@ -122,7 +122,8 @@ extension Listeners {
     switch (descriptor, address) {
     case (let descriptor?, _):
       let connections = try await bootstrap.bind(descriptor, childChannelInitializer: setUp)
-      // Creating the channel has shortened the queue of the socket, which it shares with the service manager.
+      // Creating the channel has shortened the socket's queue, which this process shares with the service
+      // manager. This call restores the length.
       _ = Glibc.listen(descriptor, SOMAXCONN)
       return connections
     case (nil, .network(let host, let port)):

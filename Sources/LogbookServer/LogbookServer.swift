@@ -26,7 +26,7 @@ package struct LogbookServer: Sendable {
   ///   certificate or key.
   package func run(onListening: @escaping @Sendable (_ urls: [String]) async -> Void) async throws {
     let logger = settings.logger()
-    // Of the libraries, only warnings and errors are logged. Their other messages do not help administrators.
+    // Only warnings and errors of the libraries are logged. Their other messages do not help administrators.
     var quiet = logger
     quiet.logLevel = .warning
     let certificate = try settings.tls.map { files throws(Failure) in try ServerCertificate(files) }
@@ -41,7 +41,7 @@ package struct LogbookServer: Sendable {
     // The handler is installed before the server is announced, since SIGHUP would otherwise end the process.
     let hangups = await UnixSignalsSequence(trapping: .sighup)
     try await listeners.listen()
-    // A service group stops its services in reverse order.
+    // A service group stops its services in reverse order, so the listeners stop last.
     var configuration = ServiceGroupConfiguration(
       services: [
         listeners, CertificateReload(hangups, certificate, states, logger), Watchdog(storage, states),
@@ -117,7 +117,7 @@ private struct EarlierWork: Service {
         logger.warning("earlier work is not finished; the next start continues")
       }
     }
-    // If a service returned, the whole group would end.
+    // If this service returned, the whole group would end.
     do { try await gracefulShutdown() } catch {
       // The group was cancelled, so this service ends, too.
     }

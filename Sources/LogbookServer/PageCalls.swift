@@ -157,8 +157,8 @@ extension PageCalls {
         Self.answer(Refusal(.tooLarge, "This period has more than a page shows; choose fewer days."))
       case .invalid(let reason): Self.answer(Refusal(.badRequest, reason))
       }
-    // The server read from the connection to notice the client's disconnection. Further data of the client
-    // are lost.
+    // To notice the client's disconnection, the server has read from the connection. Further requests of the
+    // client may be lost, so the connection is closed.
     answer.endsConnection = true
     return answer
   }

@@ -32,9 +32,9 @@ actor WorkLimits {
   }
 }
 
-/// Counts failed logins by address, and delays answers to further ones. A valid token is never delayed, since
-/// several people can share an address. Tokens of 256 random bits cannot be guessed, so the limit only
-/// reduces the work that guessing causes.
+/// Counts failed logins by address, and delays the answers to further failed logins. A valid token is never
+/// delayed, since several people can share an address. Tokens of 256 random bits cannot be guessed, so the
+/// limit only reduces the work that guessing causes.
 actor FailedLogins {
   private static let windowSeconds: Int64 = 60
   /// The maximum number of addresses. If there are more in a minute, they are not people, and all counts are

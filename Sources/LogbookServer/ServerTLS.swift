@@ -27,7 +27,7 @@ extension ServerTLS {
   /// has both.
   private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20"
 
-  /// The TLS context that the current contents of the files give.
+  /// The TLS context that is made from the current contents of the files.
   ///
   /// - Throws: `Failure`: `configuration` for an unusable certificate or key, `permission` for a key that
   ///   others can read.

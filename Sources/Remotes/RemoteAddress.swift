@@ -20,8 +20,8 @@ package struct RemoteAddress: Hashable, Sendable {
 
   /// Parses an address.
   ///
-  /// - Parameter allowsPlainHTTP: whether `http` is allowed to another machine, although everyone on the way
-  ///   can read the data.
+  /// - Parameter allowsPlainHTTP: whether `http` is allowed to another machine, although everyone on the
+  ///   network path can read the data.
   /// - Throws: `Failure` of category `configuration`. Its message does not quote texts that may contain a
   ///   secret.
   package init(_ text: String, allowsPlainHTTP: Bool) throws(Failure) {

@@ -42,8 +42,8 @@ package struct RemoteLogin: Sendable {
   package var proxy: RemoteProxy?
   /// Counts the requests and bytes.
   package let traffic: Traffic
-  /// Whether the first request may block its thread. Then it needs no other thread. Only a program in which
-  /// nothing else runs at that time may set it.
+  /// Whether the first request may block its thread. If it may, no other thread is started for it. Only a
+  /// program in which nothing else runs at that time may set it.
   package var mayBlock = false
   /// When all exchanges end, finished or not; nil without a limit.
   package var end: ContinuousClock.Instant?

@@ -135,8 +135,8 @@ struct SensorTally: Sendable {
   /// The figures. A figure for which `DataRules` demands more data is absent.
   ///
   /// - Parameters:
-  /// - possible: the possible time of the group.
-  /// - period: the possible time of the whole period that has the group.
+  ///   - possible: the possible time of the group.
+  ///   - period: the possible time of the whole period that has the group.
   func figures(
     _ targets: Targets, _ possible: PossibleTime.Share, of period: PossibleTime.Share,
     _ grouping: Grouping?

@@ -5,7 +5,7 @@ import Glibc
 import Logbook
 
 /// A session of libusb. It sees only devices that were plugged in before it began, so each listing and each
-/// session with a meter has its own.
+/// session with a meter needs a separate session of libusb.
 ///
 /// This file holds all pointers to memory of libusb.
 final class LibUSB {
@@ -260,8 +260,8 @@ extension LibUSBPort {
       try wait(for: transfer, until: deadline)
     } catch {
       cancel([transfer])
-      // The transfer may have ended meanwhile. A message of whole packets has no short packet at its end, so
-      // received bytes are kept.
+      // The transfer may have ended meanwhile. If a message consists of whole packets, no short packet ends
+      // the transfer. So the bytes that were received before the deadline are returned.
       guard error == .timedOut, transfer.hasCome else { throw error }
       return transfer.bytes
     }
@@ -318,8 +318,8 @@ extension LibUSBPort {
     return failed.joined(separator: ", ")
   }
 
-  /// Collects the error of a step. Two are ignored: the device has disappeared, or a driver already holds the
-  /// interface through another one.
+  /// Collects the error of a step. Nothing is collected if the device has disappeared, or if a kernel driver
+  /// already holds the interface through another one.
   private func note(_ code: Int32, in failed: inout [String]) {
     let fine = [LIBUSB_ERROR_NO_DEVICE, LIBUSB_ERROR_NOT_FOUND, LIBUSB_ERROR_BUSY].map(\.rawValue)
     if code < 0, !fine.contains(code) { failed.append(LibUSB.words(code)) }
@@ -409,7 +409,7 @@ private final class Transfer {
     return Array(memory[prefix..<(prefix + count)])
   }
 
-  /// Whether an ended transfer received bytes from the device.
+  /// Whether an ended transfer was completed, or received bytes from the device before it was cancelled.
   var hasCome: Bool {
     let isRead = transfer.pointee.endpoint & 0x80 != 0 && transfer.pointee.actual_length > 0
     return isDone && (transfer.pointee.status == LIBUSB_TRANSFER_COMPLETED || isRead)

@@ -41,8 +41,8 @@ struct SystemDevice {
     SystemFiles.names(folder).filter { $0.hasPrefix(device.port + ":") }.sorted().map { folder + "/" + $0 }
   }
 
-  /// The name of the device's serial terminal. Its folder is in that of the interface for a chip with its own
-  /// driver, and in `tty` for the communications class.
+  /// The name of the device's serial terminal. For a chip with its own kernel driver, the terminal's folder
+  /// is in the folder of the interface. For the communications class, it is in the folder `tty`.
   private var terminalName: String? {
     for interface in interfaceFolders {
       let names = SystemFiles.names(interface).sorted()

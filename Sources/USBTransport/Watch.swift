@@ -78,7 +78,7 @@ package enum SignalFlag {
       var action = sigaction()
       action.__sigaction_handler.sa_handler = { SignalFlag.raised.store($0, ordering: .relaxed) }
       action.sa_flags = endsOnSecond ? Int32(truncatingIfNeeded: SA_RESETHAND) : 0
-      // Without SA_RESTART, so that a wait for a meter is interrupted at once.
+      // SA_RESTART is not set, so that a signal interrupts a wait for a meter at once.
       sigaction(number, &action, nil)
     }
     // The parent process may have blocked the signals: a process inherits the signal mask of the thread that

@@ -31,7 +31,7 @@ package struct ClockFacts: Sendable {
 
   private static let fix = "sudo timedatectl set-ntp true"
 
-  /// The problems of the clock; without one, the time that it shows.
+  /// The problems of the clock. If there are none, one finding states the time that the clock shows.
   var findings: [Finding] {
     var found: [Finding] = []
     let shown = DeviceTime(seconds: now).text + "Z"

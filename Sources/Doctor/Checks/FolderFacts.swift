@@ -72,7 +72,7 @@ package struct FolderFacts: Sendable {
 }
 
 extension FolderFacts {
-  /// The problems of the folder and the files; without one, a finding that they are protected.
+  /// The problems of the folder and the files. If there are none, one finding states that they are protected.
   var findings: [Finding] {
     guard let folder else {
       return [Finding(.folders, .ok, "\(shown(FolderFacts.parent(store))) is created with the first store")]

@@ -65,8 +65,8 @@ package struct JobFacts: Sendable {
       hasMail: mailers.contains { FileFact.at(root + $0, followsLink: true) != nil }, hasRemote: hasRemote)
   }
 
-  /// The problems that keep jobs from running, or their errors from being seen. Without one, a single finding
-  /// names the jobs.
+  /// The problems that keep jobs from running, or their errors from being seen. If there are none, one
+  /// finding names the jobs.
   var findings: [Finding] {
     var found: [Finding] = []
     let hint = seesCrontab ? "" : "; your own crontab cannot be read by this program"

@@ -26,7 +26,8 @@ package struct ProgramFacts: Sendable {
     self.hasZones = hasZones
   }
 
-  /// The problems of the program's environment; without one, the versions of the program and its libraries.
+  /// The problems of the program's environment. If there are none, one finding names the versions of the
+  /// program and its libraries.
   var findings: [Finding] {
     var found: [Finding] = []
     if sqlite < .oldest {

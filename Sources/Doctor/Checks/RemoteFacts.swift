@@ -46,7 +46,7 @@ package struct RemoteFacts: Sendable {
   /// How many seconds before its expiry a certificate is reported.
   private static let noticeSeconds: Int64 = 14 * 86400
 
-  /// The problems of the remote; without one, the time of the last upload.
+  /// The problems of the remote. If there are none, one finding states the time of the last upload.
   var findings: [Finding] {
     let found = purged + token + client + files + attempts + online
     return found.isEmpty ? [Finding(.remote, .ok, "\(url): \(success)")] : found

@@ -67,7 +67,7 @@ package struct RuleFacts: Sendable {
     Set(files.flatMap { $0.text.matches(of: /GROUP="([^"]+)"/).map { String($0.1) } })
   }
 
-  /// The problems of the rules; without one, a finding that they are current.
+  /// The problems of the rules. If there are none, one finding states that the rules are current.
   var findings: [Finding] {
     guard !files.isEmpty else {
       return [

@@ -26,7 +26,7 @@ package struct SourceFacts: Sendable {
       program: setting.access.command.first.flatMap { .at($0, followsLink: true) })
   }
 
-  /// The problems of the source; without one, the time of the last fetch.
+  /// The problems of the source. If there are none, one finding states the time of the last fetch.
   var findings: [Finding] {
     let found = token + command + attempts
     if !found.isEmpty { return found }

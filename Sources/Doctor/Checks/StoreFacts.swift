@@ -29,7 +29,7 @@ package struct StoreFacts: Sendable {
     self.logBytes = logBytes
   }
 
-  /// The problems of the store; without one, a finding that it is sound.
+  /// The problems of the store. If there are none, one finding states that the store is sound.
   var findings: [Finding] {
     switch content {
     case .none:

@@ -33,8 +33,8 @@ package struct LogbookQuota: Hashable, Sendable {
 
 /// Decides which parts of an attachment's content are stored, in the same way for every storage.
 package enum ContentRules {
-  /// Whether a part starts a content from the beginning. Then the storage discards the bytes that it holds of
-  /// this content.
+  /// Whether a part starts a content from the beginning. In this case, the storage discards the bytes that it
+  /// holds of this content.
   package static func restarts(_ held: HeldContent, _ content: AttachmentContent, at offset: Int64) -> Bool {
     held.size == nil || offset == 0 && held.size != content.size
   }
@@ -42,7 +42,8 @@ package enum ContentRules {
   /// The answer to a part that must not be stored; nil if it must be stored.
   ///
   /// - Parameters:
-  ///   - held: the held bytes of the content, after `restarts` was obeyed.
+  ///   - held: the held bytes of the content, without the bytes that were discarded because `restarts` is
+  ///     true.
   ///   - count: the number of bytes of the part.
   ///   - total: returns the number of bytes of all contents in the logbook.
   ///   - limit: the maximum number of bytes of all contents.

@@ -4,9 +4,9 @@ package import Logbook
 
 /// For comparisons: the bucket of each reading of a logbook, and the digests over all readings.
 ///
-/// A bucket is a part of a SHA-256. Computing them takes seconds for two million readings, and a comparison
-/// requests hundreds of groups of buckets. Readings never change and are never deleted, so only new ones are
-/// hashed.
+/// The bucket of a reading follows from the SHA-256 of its identity. Computing the buckets takes seconds for
+/// two million readings, and a comparison requests hundreds of groups of buckets. Readings never change and
+/// are never deleted, so only new ones are hashed.
 package struct ReadingBuckets: Sendable {
   /// The digests over all readings that were added.
   package private(set) var digests = IdentityDigests()

@@ -139,9 +139,10 @@ package struct RecordedNode: Sendable {
   ///
   /// - Parameters:
   ///   - position: the sequence number of the last position that the run has seen; 0 if it has seen none.
-  ///   - hidesOwn: whether answers to this run omit the node's own changes. Then a new run must know all of
-  ///     them at its first request. If it does not, a copy of the node's store made changes, or an answer was
-  ///     lost. The node then needs another id to receive them. Only a comparison shows them all.
+  ///   - hidesOwn: whether answers to this run omit the node's own changes. If so, a new run must know all of
+  ///     them at its first request. If it does not know one, a copy of the node's store made the change, or
+  ///     an answer was lost. The node then needs another id to receive the change. Only the answers to a
+  ///     comparison contain all changes.
   /// - Throws: `ServiceError.nodeReused` for an earlier run, or for a different run with the same number.
   package func isRecorded(
     _ run: RunStamp, position: Int64, hidesOwn: Bool

@@ -46,8 +46,9 @@ package enum CertificateFiles {
   /// - Returns: when the certificate expires, in UTC seconds.
   @discardableResult
   static func join(_ client: ClientCertificate, _ tls: inout TLSConfiguration) throws(Failure) -> Int64 {
-    // The certificate is read first. If a person swapped both files, the error for a readable key would give
-    // wrong advice about the certificate.
+    // The certificate is read first. If a person swapped both files, the key would be checked in the wrong
+    // file. The error would then be that other users can read the file, which does not matter for a
+    // certificate.
     let chain = try chain(client.certificateFile)
     tls.certificateChain = chain.map { .certificate($0) }
     tls.privateKey = .privateKey(try key(client.keyFile))

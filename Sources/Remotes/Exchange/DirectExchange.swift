@@ -200,7 +200,7 @@ struct AnswerHead {
   }
 }
 
-/// A connection to a numeric address. Its functions never block, except those that wait.
+/// A connection to a numeric address. Only `isReady` waits; the other functions never block.
 private final class Socket {
   struct Problem: Error {
     let code: Int32

@@ -11,7 +11,8 @@ import NIOSSL
 import Synchronization
 
 /// Sends requests by HTTP, within limits of time and size. Redirections are not followed. A request is not
-/// repeated, except one for which `DirectExchange` returned nil. It does not depend on a remote's protocol.
+/// repeated, except one for which `DirectExchange` returned nil. The type does not depend on the protocol of
+/// a remote.
 struct PooledHTTPTransport: HTTPTransport {
   /// The minimum size in bytes of a body that is compressed.
   private static let packedFrom = 1024
@@ -25,7 +26,8 @@ struct PooledHTTPTransport: HTTPTransport {
   /// Whether only authorities in a file are trusted. Messages mention it.
   let hasAuthorities: Bool
   private let pool: LazyPool
-  /// Sends the first request if it may block the thread; nil if it may not.
+  /// Sends the first request of a run, and blocks the thread until the answer; nil if the thread must not be
+  /// blocked.
   private let direct: DirectExchange?
   private let limits: ExchangeLimits
   private let agent: String

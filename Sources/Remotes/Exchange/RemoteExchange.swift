@@ -4,8 +4,8 @@ import Foundation
 import Logbook
 import NIOHTTP1
 
-/// Exchanges requests and answers with one remote. Its errors never contain the secret of the login. It does
-/// not depend on a remote's protocol.
+/// Exchanges requests and answers with one remote. Its errors never contain the secret of the login. The type
+/// does not depend on the protocol of a remote.
 struct RemoteExchange: Sendable {
   /// The address of the remote, with which messages begin.
   let address: RemoteAddress
@@ -62,7 +62,7 @@ extension RemoteExchange {
   func serviceError(for answer: ExchangeAnswer, words: String = "") -> ServiceError {
     let said = words.isEmpty ? "it answers with status \(answer.status)" : sanitised(words)
     switch answer.status {
-    // Other redirections have no target address.
+    // Other statuses of redirection have no target address.
     case 301, 302, 303, 307, 308: return redirection(answer)
     case 401, 403, 407: return .loginRefused("\(address.host): \(said)")
     case 408, 502, 504: return unavailable(said)

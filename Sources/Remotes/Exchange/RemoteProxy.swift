@@ -49,7 +49,7 @@ package struct RemoteProxy: Sendable {
   private init(_ text: String, from name: String) throws(Failure) {
     let url = text.contains("://") ? text : "http://" + text
     // Further text after the port may be the rest of a password that contains a character which ends the
-    // host. Then host and port would be the start of the password, and would be shown.
+    // host. Host and port would then be parts of the password, and messages would show them.
     guard let parts = URLComponents(string: url), let host = parts.host, Self.isHost(host),
       (1...65535).contains(parts.port ?? 80), ["", "/"].contains(parts.percentEncodedPath),
       parts.query == nil, parts.fragment == nil

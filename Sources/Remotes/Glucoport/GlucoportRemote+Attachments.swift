@@ -34,8 +34,8 @@ extension GlucoportRemote: AttachmentService {
     case (409, .misplaced): return .misplaced(try held(answer))
     case (422, .wrongDigest): return .wrongDigest
     case (507, .full): return .full("\(exchange.address.host): \(message(in: answer))")
-    // With the server's own code, the whole content is too large. From a proxy, the status may only concern
-    // the size of the part.
+    // If the answer has the server's own code, the whole content is too large. If a proxy sent the status, it
+    // may only concern the size of the part.
     case (413, .tooLarge): throw .refused("\(exchange.address.host): the attachment is too large for it")
     default: throw serviceError(for: answer)
     }
@@ -60,8 +60,8 @@ extension GlucoportRemote: AttachmentService {
       return try part(answer, from: offset, limit: limit)
     // The server's content ends before the requested offset.
     case (416, _): return ContentPart(size: try held(answer).bytes, bytes: [])
-    // Only the server's own code counts here. A login page or a proxy with this status knows nothing about
-    // the content.
+    // Only the server's own code shows that the content is missing. A login page or a proxy with this status
+    // knows nothing about the content.
     case (404, .notFound): return nil
     default: throw serviceError(for: answer)
     }

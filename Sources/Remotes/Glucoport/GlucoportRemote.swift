@@ -215,7 +215,7 @@ extension GlucoportRemote: PageService {
     let query = seconds.map { "?seconds=\($0)" } ?? ""
     let answer = try await exchange.send(
       ExchangeRequest(method: .POST, path: WireProtocol.pageLinksPath + query, headers: headers(nil)))
-    // The server has no pages, or its version does not know them.
+    // The server has no pages, or its version does not know this path.
     if answer.status == 404 { return nil }
     return try read(answer) { (body) throws(JSONError) in try WireCodec.readPageLink(body) }
   }

@@ -6,7 +6,8 @@ import Nightscout
 
 /// How far the changes of a site were pulled. All times are those of the server's clock, in milliseconds.
 struct NightscoutCursor: Codable, Hashable, Sendable {
-  /// A record that was found in the last sweep. If a later sweep does not find it, it was removed.
+  /// A record that was found in the last sweep; see `Window`. If a later sweep does not find the record, it
+  /// was removed.
   struct Seen: Codable, Hashable, Sendable {
     let revision: String
     let kind: String
@@ -33,7 +34,7 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
   static let slack = NightscoutTime.slack
   /// The time in milliseconds after which the history is read even if the latest times have not changed.
   /// Until then, only late writes within `overlap` are missing, and each run sweeps the events of the last
-  /// days. Entries that no search finds are counted equally rarely.
+  /// days. Entries that no search by time finds are counted after the same time.
   static let unfoundWait: Int64 = 6 * 3_600_000
   /// The length of the period that a sweep reads, in milliseconds.
   static let sweepMilliseconds: Int64 = 2 * 86_400_000
@@ -42,7 +43,7 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
 
   /// All documents stored before this time were pulled.
   var complete: Int64
-  /// When the last round that read the history began.
+  /// When the last round (`NightscoutRound`) that read the history began.
   var asked: Int64
   /// The latest time in each collection when that round began, as the server stated it.
   var latest: [String: Int64]
@@ -102,7 +103,7 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
     }
   }
 
-  /// The maximum number of rejected documents in the list. Further ones are counted again in each round.
+  /// The maximum number of rejected documents in the list. Further documents are counted again in each round.
   private static let maxRefused = 1000
 
   /// Whether to count a rejected document. Each is counted once, even if several sweeps find it.
@@ -153,7 +154,7 @@ extension NightscoutCursor.Seen {
   var milliseconds: Int64 { (seconds - Int64(offset)) * 1000 }
 }
 
-/// One pass over all possible changes. It may need several pages.
+/// One pass over all changes that a site may have. It may need several pages.
 struct NightscoutRound: Codable, Hashable, Sendable {
   enum Task: String, Codable, Sendable {
     /// Writes and deletions by API v3. In the first round, these are all documents.

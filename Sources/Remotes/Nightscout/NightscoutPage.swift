@@ -70,6 +70,6 @@ struct NightscoutPage {
   }
 
   /// Whether this run wrote the document last. Only the run is compared, since another run of the same node
-  /// may be of a copy of the store. If it was of this store, its changes are already known.
+  /// may be of a copy of the store. If it was a run of this store, the store already knows its changes.
   private func isOwn(_ document: NightscoutDocument) -> Bool { NightscoutWriter(document.own) == writer }
 }

@@ -66,7 +66,8 @@ extension NightscoutRemote {
         readsHistory: true)
       return cursor
     }
-    // A server whose clock was set back stores writes with times before earlier ones.
+    // If the clock of the server was set back, it stores writes with times before earlier ones. So the
+    // history is read from the earlier of two times on.
     let start = min(cursor.complete, asked - NightscoutCursor.overlap)
     let isUnchanged = latest == cursor.latest && latest.count == 2
     // Whether everything up to the latest times was pulled, including writes that became visible late.
@@ -93,8 +94,8 @@ extension NightscoutRemote {
     return cursor
   }
 
-  /// The latest time in each collection, of a change or an event. If an event is in the future, it stays
-  /// constant and proves nothing.
+  /// The latest time in each collection, of a change or an event. If an event is in the future, the latest
+  /// time does not change, even if documents change.
   private func latestTimes() async throws(ServiceError) -> [String: Int64] {
     let answer = try await session.send(.GET, Self.latestPath)
     guard answer.status == 200, let result = NightscoutAnswer.value(answer)?["result"],
@@ -238,8 +239,8 @@ extension NightscoutRemote {
     cursor.window.seen = seen
   }
 
-  /// Of the records that a sweep did not find, those that were deleted. Autoprune removes old ones, which is
-  /// not a deletion.
+  /// Returns those of the records missing in a sweep that were deleted. The site's autoprune removes old
+  /// documents, which is not a deletion.
   private func gone(
     _ missing: [String: NightscoutCursor.Seen], _ seen: inout [String: NightscoutCursor.Seen]
   ) async throws(ServiceError) -> [(String, NightscoutCursor.Seen)] {
@@ -252,7 +253,8 @@ extension NightscoutRemote {
       let path = NightscoutRevision(item.value.revision, guid: item.key).path
       switch try await find(.treatments, path) {
       case .document(let document):
-        // The record moved out of the period, or the document is now another program's.
+        // The document still exists. If it still contains the record, the record only moved out of the period
+        // of the sweep.
         let records = NightscoutTreatment.records(document, zone)
         if !document.isMoved, !document.isWithdrawn, !records.contains(where: { $0.guid == item.key }) {
           gone.append((item.key, item.value))

@@ -72,7 +72,8 @@ extension NightscoutRemote {
   ) async throws(ServiceError) -> RecordVerdict? {
     let others = try await neighbours(of: change)
     for document in others {
-      // Written as a treatment of glucoport, this insulin would count as a bolus on the site.
+      // The insulin of this document only fills a reservoir or a tube. As a treatment of glucoport, it would
+      // count as a bolus on the site.
       if NightscoutTreatment.isFilling(change.guid, of: document) {
         return .refused(reason: NightscoutTreatment.filling + " is no dose")
       }
@@ -118,8 +119,8 @@ extension NightscoutRemote {
     var part = NightscoutPart(guid: change.guid, state: change.state, seen: [:], sent: [])
     part.note(change, at: try await session.now())
     var members = NightscoutTreatment.members(part, identifier: identifier, shift: shift, writer)
-    // A POST replaces an existing valid document. If `srvModified` differs from that of the document, it only
-    // creates one.
+    // A POST replaces an existing valid document. With a `srvModified` that differs from that of the
+    // document, it replaces nothing and can only create a document.
     members["srvModified"] = .number(1)
     let answer = try await session.send(.POST, Self.path(.treatments), body: .object(members))
     if NightscoutAnswer.isStored(answer) {

@@ -59,7 +59,7 @@ extension NightscoutRemote: MovingService {
     let found = try await documents(of: change.guid).filter { !$0.isWithdrawn }
     let open = found.filter { !$0.isMoved }
     guard let document = open.first ?? found.first else {
-      // The document of another program has the id that this program gave it.
+      // A document of another program is found by the id that this program gave it.
       let path = change.base.map { NightscoutRevision($0, guid: change.guid).path }
       guard let path, case .document(let document) = try await find(.treatments, path), !document.isMoved,
         !document.isWithdrawn

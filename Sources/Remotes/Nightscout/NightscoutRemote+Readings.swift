@@ -36,7 +36,7 @@ extension NightscoutRemote {
         if let item = entries.match(item, &answer) { missing.append(item) }
       }
     }
-    // For one new reading, both ways need the same number of requests.
+    // For one new reading, both APIs need the same number of requests.
     let isBulk = batch.readings.count > Self.maxSingles && missing.count > 1
     try await push(missing, inBulk: isBulk, NightscoutWriter(run), &answer)
     answer.differing.sort()
@@ -192,7 +192,7 @@ private struct NightscoutEntries {
     return values[time]?.first { $0.measurement.agrees(with: item.reading.measurement) }?.key
   }
 
-  /// Counts a known reading and returns nil. For a new reading, returns it with a free time.
+  /// Counts a known reading and returns nil. Returns a new reading with a time that no entry has.
   mutating func match(
     _ item: NightscoutPushedReading, _ answer: inout ReadingAnswer
   ) -> NightscoutPushedReading? {

@@ -9,9 +9,10 @@ import Nightscout
 /// that was read.
 ///
 /// These functions end a document:
-/// - `clear`: empties the members that still act or that people read.
+/// - `clear`: empties the members that still have an effect or that people read.
 /// - `softDelete`: marks a document as deleted, with a tombstone in the history.
-/// - `clearAndDelete`: both, for a document already marked as deleted, moved or withdrawn.
+/// - `clearAndDelete`: does `clear`, then `softDelete`, for a document already marked as deleted, moved or
+///   withdrawn.
 /// - `removeOne`: removes one of two documents of a key, without a tombstone.
 /// - `removeDeletedDouble`: removes the deleted one of two documents of a key.
 /// - `deleteWithdrawn`: turns a withdrawn document into a deleted one.
@@ -73,13 +74,13 @@ extension NightscoutRemote {
     let revision = NightscoutRevision(change.state, identifier: identifier).text(guid: change.guid)
     let parts = NightscoutTreatment.parts(document)
     if let there = try await afterMove(change, document) {
-      // If the move was another one, its result becomes the remote's side of a conflict. So both documents
-      // never exist together.
+      // If another change made the move, its result becomes the remote's state in a conflict. So both
+      // documents never exist together.
       return try await write(change, into: there, writer)
     }
     let isOnly = isOnly(change.guid, in: document)
-    // If the document contains this change, its answer was lost, and it was accepted, whatever was written
-    // since. An interrupted move is continued below.
+    // If the document contains this change, the change was accepted and the answer was lost, whatever was
+    // written since. An interrupted move is continued below.
     if holds(document, change), document.own?["moved"] == nil {
       // Another node may have restored the record in the meantime.
       let isStillDeleted = records.contains { $0.guid == change.guid && $0.state.isDeleted }

@@ -64,7 +64,8 @@ extension NightscoutRemote: RemovalService {
   /// The key of the deleted document in which a record was withdrawn; nil if the record was deleted
   /// otherwise. The search begins at an earlier document of the record.
   ///
-  /// A site answers 410 for a deleted document. It does not if the request asks for fields without `isValid`.
+  /// A site answers 410 for a deleted document. If the request asks for fields without `isValid`, the site
+  /// returns the document instead.
   func withdrawnKey(_ path: String) async throws(ServiceError) -> String? {
     var path = path
     for _ in 0..<Self.maxWithdrawnKeys {

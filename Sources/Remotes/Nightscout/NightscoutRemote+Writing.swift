@@ -5,8 +5,8 @@ import NIOHTTP1
 import Nightscout
 
 /// Changes members of a treatment. A running site computes active insulin and carbohydrates from data in its
-/// memory, which each write also changes. So it depends on the form of a write whether a dose still counts
-/// there.
+/// memory, which each write also changes. So it depends on the form of a write whether a dose still counts on
+/// the site.
 extension NightscoutRemote {
   /// The result of writing a document.
   enum Written {
@@ -32,11 +32,11 @@ extension NightscoutRemote {
     var members = members.merging(Self.instant(of: document)) { own, _ in own }
     var headers: HTTPHeaders = [:]
     // The header has a precision of seconds. For a document without `srvModified`, the server compares it
-    // with the event's time. It protects later writes from a delayed request.
+    // with the event's time. The header prevents that a delayed request overwrites later writes.
     if let shown = document["srvModified"]?.integer, NightscoutTime.isPossible(shown) {
       headers.add(name: "If-Unmodified-Since", value: NightscoutTime.headerText(shown))
     }
-    // The server compares `srvModified` in the body exactly, since it must not change.
+    // The server compares `srvModified` in the body exactly, since no request may change this member.
     if let modified = document.modified { members["srvModified"] = .number(Double(modified)) }
     let path = NightscoutDocument.escaped(document.identifier)
     let answer = try await session.send(
@@ -128,8 +128,8 @@ extension NightscoutRemote {
       return .refused("the role of the access token lacks \(Self.updateRight); add it to the role")
     }
     if let refusal = raw.refusal(of: members) { return .refused(refusal) }
-    // Without `srvModified`, the history would not show the document to other stores. They would miss it if
-    // it is older than two days.
+    // Other stores find the document in the history by its `srvModified`. Without this member, they would
+    // miss the document if it is older than two days.
     let mark = ["srvModified": JSONValue.number(Double(try await session.now()))]
     let sent = raw.replacing(members.merging(mark) { $1 })
     let answer = try await session.send(.PUT, Self.treatmentsPath, body: sent.members)
@@ -139,7 +139,7 @@ extension NightscoutRemote {
     case 404: return .refused("the site takes no edits through API v1: its plugin careportal is not enabled")
     default: throw await session.serviceError(for: answer, isWrite: true)
     }
-    // If another program changed it in the meantime, this counts as an edit.
+    // If another program changed the treatment in the meantime, the result is an edit by that program.
     return try await self.raw(raw.key)?.agrees(with: sent) == true ? .done : .changed
   }
 

@@ -73,8 +73,8 @@ extension NightscoutRemote {
 
   /// Reads the next documents of a walk.
   ///
-  /// - Parameter run: the id of a run whose documents are left out, in the order of events; nil to leave out
-  ///   none.
+  /// - Parameter run: the id of a run whose documents are left out of a walk in the order of events; nil to
+  ///   leave out none.
   func next(
     _ walk: inout NightscoutWalk, limit: Int, without run: String? = nil
   ) async throws(ServiceError) -> [NightscoutDocument] {

@@ -53,7 +53,8 @@ package struct SourceLogin: Sendable {
   package let address: SourceAddress
   /// The secret, and the form in which it is sent.
   package let credential: Credential
-  /// The connection to the server. Its token is the secret, so that messages do not contain it.
+  /// The connection to the server. Its token is the secret of `credential`, so that the exchange removes it
+  /// from messages.
   package var server: RemoteLogin
 
   /// - Parameters:

@@ -52,8 +52,8 @@ extension DiskTransport {
     }
   }
 
-  /// Requests the reason after a refused command; without it the device accepts no other command. If the
-  /// reason is only a change since the last command (unit attention), repeats the command.
+  /// Requests the reason after a refused command; without this request the device accepts no other command.
+  /// If the reason is only a change since the last command (unit attention), repeats the command.
   private func retryingAttention(
     within milliseconds: Int, _ command: () throws(TransportError) -> [UInt8]
   ) throws(TransportError) -> [UInt8] {

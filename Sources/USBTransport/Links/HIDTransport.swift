@@ -106,7 +106,8 @@ struct HIDReports {
 }
 
 extension USBPort {
-  /// Discards unread packets of an endpoint after `keepReading`, up to more than a device can have sent.
+  /// Discards unread packets of an endpoint after `keepReading`. At most 1024 packets are discarded, which is
+  /// more than a device can have sent.
   func discardPackets(from endpoint: USBEndpoint) throws(TransportError) {
     for _ in 0..<1024 {
       do { _ = try read(endpoint.packetSize, from: endpoint, within: 0) } catch {
