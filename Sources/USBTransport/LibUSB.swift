@@ -4,8 +4,8 @@ import CLibUSB
 import Glibc
 import Logbook
 
-/// A session of libusb. It sees only devices that were plugged in before it began, so each listing and each
-/// session with a meter needs a separate session of libusb.
+/// A session of libusb. It sees only devices that were plugged in before it began. So each listing, and each
+/// session with a meter, needs a separate session of libusb.
 ///
 /// This file holds all pointers to memory of libusb.
 final class LibUSB {
