@@ -2,11 +2,11 @@
 
 import Logbook
 
-/// The total of an amount, such as insulin, and its mean over the days that have any of it.
+/// The total of one kind of amount, such as insulin, and its mean over the days that have any of it.
 package struct DailyAmount: Sendable {
-  /// The total of all added amounts, whether or not it may be shown: see `sum`.
+  /// The total of all added amounts. It is also kept if `sum` must not show it.
   package private(set) var total = 0.0
-  /// Why there is no sum; nil if there is one.
+  /// Why `sum` is nil; nil if there is a sum.
   package private(set) var shortage: Shortage?
   /// The number of records whose amounts are in the total.
   package private(set) var records = 0
@@ -17,8 +17,8 @@ package struct DailyAmount: Sendable {
   /// The number of calendar days with an amount.
   package var daysWithAny: Int { days.count }
 
-  /// The total. It is nil if it would be wrong: two sources seem to state the same doses or meals, or a part
-  /// is unknown.
+  /// The total; nil if it would be wrong. This is the case if two sources seem to state the same doses or
+  /// meals, or if some basal insulin is unknown.
   package var sum: Double? { shortage == nil ? total : nil }
 
   /// The mean over the days with an amount.
@@ -34,7 +34,7 @@ package struct DailyAmount: Sendable {
     if days.intersects(doubtful) { shortage = .severalSources }
   }
 
-  /// Removes the sum if basal insulin of one of these days is not in the data.
+  /// Removes the sum if the data lack basal insulin on one of these days.
   mutating func withholdIncomplete(_ incomplete: Set<Int>) {
     if shortage == nil, days.intersects(incomplete) { shortage = .incompleteRates }
   }
@@ -42,7 +42,7 @@ package struct DailyAmount: Sendable {
   /// Counts the days with an amount among the days whose basal rates are only known in part.
   mutating func countPartialDays(among partial: Set<Int>) { partialDays = days.count(in: partial) }
 
-  /// Removes the sum, since a basal rate without an amount is a part of it.
+  /// Removes the sum, since the total lacks a basal rate whose amount is unknown.
   mutating func withholdUnknownRate() { shortage = .unknownRates }
 
   /// Adds an amount. A day with only 0, for example with a stopped pump, is not a day with an amount.
@@ -68,7 +68,7 @@ extension DailyAmount: Encodable {
   }
 }
 
-/// The insulin and the carbohydrates of a group.
+/// The insulin and the carbohydrates of a group of the statistics, such as a day.
 package struct DailyAmounts: Sendable {
   /// All insulin, in units.
   package private(set) var insulin = DailyAmount()
@@ -127,7 +127,7 @@ package struct DailyAmounts: Sendable {
   mutating func withholdSums(on doubtful: DoubtfulDays) {
     insulin.withholdSum(on: doubtful.bolus.union(doubtful.basal))
     bolus.withholdSum(on: doubtful.bolus)
-    // Premixed insulin is compared with the boluses.
+    // Premixed insulin of two sources is compared together with their boluses.
     mixed.withholdSum(on: doubtful.bolus)
     basal.withholdSum(on: doubtful.basal)
     carbohydrates.withholdSum(on: doubtful.food)
@@ -160,8 +160,8 @@ struct InsulinDose: Sendable {
   let day: Int
 }
 
-/// A basal rate that runs until its end, or until the next one begins. All of it counts on the day on which
-/// it began.
+/// A basal rate that runs until its end, or until the next one begins. All insulin of the rate counts on the
+/// day on which the rate began.
 struct BasalRate: Sendable {
   private let unitsPerHour: Double?
   /// The units from start to end, if the source states these instead of a rate.
@@ -173,7 +173,7 @@ struct BasalRate: Sendable {
   private let day: Int
   let group: Int?
 
-  /// The rate of a record; nil for a dose at one time.
+  /// The basal rate in the fields of a record; nil for a dose that is given at one time.
   init?(_ fields: RecordFields, instant: Int64, day: Int, group: Int?) {
     let (minutes, rate) = (fields.amount("minutes"), fields.amount("rate"))
     let isBasal = fields.subtype == "basal"
@@ -188,8 +188,9 @@ struct BasalRate: Sendable {
     (self.day, self.group) = (day, group)
   }
 
-  /// The total of the rate; without an amount if the rate is not a number or states no duration. A rate of 0,
-  /// and one that only ends the rate before it, is 0 units.
+  /// The insulin that the rate gives until `next`, the instant of the next rate. It has no amount if the rate
+  /// is not a number or has no duration. A rate of 0 gives 0 units, and so does a record that only ends the
+  /// rate before it.
   func dose(until next: Int64?) -> InsulinDose {
     let seconds = max(0, min(end, next ?? end) - start)
     if let delivered {

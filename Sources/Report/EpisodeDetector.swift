@@ -67,7 +67,8 @@ struct Episode: Sendable {
 }
 
 /// Finds the episodes of one kind. An episode begins with at least 15 minutes of samples beyond the limit,
-/// and ends before at least 15 minutes of samples within it. A shorter recovery is part of the episode.
+/// and ends before at least 15 minutes of samples within the limit. A shorter recovery is part of the
+/// episode.
 struct EpisodeDetector: Sendable {
   static let recoveryMinutes = 15
 
@@ -100,7 +101,8 @@ struct EpisodeDetector: Sendable {
 
   init(_ kind: EpisodeKind) { self.kind = kind }
 
-  /// Adds the next sample of a series without gaps. Returns the episode that it ends.
+  /// Adds the next sample of a series without gaps. Returns the episode that the sample ends; nil if it ends
+  /// none.
   mutating func add(
     _ band: GlucoseBand, _ milligrams: Double, minutes: Int, group: Int, isAtNight: Bool
   ) -> Episode? {
@@ -123,10 +125,10 @@ struct EpisodeDetector: Sendable {
     return isBack ? end() : nil
   }
 
-  /// Records that a more severe episode began within this one.
+  /// Records that a more severe episode began within the current episode.
   mutating func deepen() { hasDeeper = true }
 
-  /// Ends the series: at a gap, and after the last sample.
+  /// Ends the series of samples, at a gap or after the last sample. Returns the episode that was in progress.
   mutating func end() -> Episode? {
     let episode =
       isOpen
@@ -210,8 +212,8 @@ package struct EpisodeCounts: Sendable {
   package struct Line: Sendable {
     /// The number of episodes.
     package var count = 0
-    /// The number of episodes that contain no more severe one; equal to `count` for all kinds except low and
-    /// high.
+    /// The number of episodes that contain no more severe episode; equal to `count` for all kinds except low
+    /// and high.
     package var withoutDeeper = 0
     /// The number of episodes that began between midnight and six o'clock.
     package var atNight = 0
@@ -221,7 +223,7 @@ package struct EpisodeCounts: Sendable {
 
     /// The mean duration in minutes; nil without episodes.
     package var meanMinutes: Double? { count > 0 ? Double(minutes) / Double(count) : nil }
-    /// The mean of the episodes' means, in mg/dL, with equal weights; nil without episodes.
+    /// The mean of the mean values of all episodes, in mg/dL, with equal weights; nil without episodes.
     package var mean: Double? { count > 0 ? means / Double(count) : nil }
   }
 

@@ -68,8 +68,8 @@ struct FingerStickTally: Sendable {
   ///
   /// - Parameters:
   ///   - days: the number of calendar days of the group.
-  ///   - doubtful: the days on which two sources seem to state the same readings. Figures that need the
-  ///     number of readings are then unknown.
+  ///   - doubtful: the days on which two sources seem to state the same readings. If the group has such a
+  ///     day, figures that need the number of readings are unknown.
   func figures(
     _ targets: Targets, days possibleDays: Int, doubtful: Set<Int> = []
   ) -> FingerStickFigures {
@@ -103,7 +103,7 @@ struct FingerStickTally: Sendable {
 package struct KetoneFigures: Encodable, Sendable {
   /// The number of readings, including LO and HI.
   package let readings: Int
-  /// The mean of the readings that are numbers.
+  /// The mean of the readings that are numbers, not LO or HI.
   package let mean: Metric
   /// The highest number.
   package let highest: Metric

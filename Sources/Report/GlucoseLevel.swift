@@ -11,8 +11,8 @@ package struct GlucoseLevel: Hashable, Sendable {
   package let milligrams: Double
   /// Whether the device showed LO, HI or a number, which is `neither`.
   package let beyond: OutOfRange
-  /// The value in the smallest step that devices show in its unit: whole mg/dL, or tenths of mmol/L. Ranges
-  /// compare it, so that a conversion never makes 3.9 mmol/L 'low'.
+  /// The value in the smallest step that devices show in its unit: whole mg/dL, or tenths of mmol/L. Limits
+  /// of ranges are compared with this number, so that a conversion never makes 3.9 mmol/L 'low'.
   let step: Int
   let unit: GlucoseUnit
 

@@ -15,7 +15,7 @@ package struct GlucoseText: Sendable {
     self.mark = mark
   }
 
-  /// A value in mg/dL: whole mg/dL, or mmol/L with one decimal.
+  /// The text of a value that is given in mg/dL: whole mg/dL, or mmol/L with one decimal.
   package func number(_ milligrams: Double) -> String {
     unit == .milligramsPerDecilitre
       ? decimal(milligrams, 0) : decimal(milligrams / Quantity.milligramsPerDecilitreInMillimole, 1)
@@ -88,8 +88,8 @@ package struct PercentTexts: Sendable {
   /// The percentages of these parts, lowest range first, for example of the minutes in each range.
   ///
   /// Each percentage is first rounded down to a tenth. The remaining tenths go to the parts with the largest
-  /// remainders, and of equal ones to the lower range. So no percentage is a tenth or more from the exact
-  /// one.
+  /// remainders. If two remainders are equal, the lower range comes first. So no percentage is a tenth or
+  /// more from the exact one.
   ///
   /// - Parameter mark: the sign between a number and its decimal.
   package init(_ weights: [Int], mark: String = ".") {

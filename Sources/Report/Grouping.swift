@@ -6,7 +6,8 @@ package import Logbook
 package enum Grouping: String, CaseIterable, Sendable {
   case day, week, month, hour, weekday, device, kind
 
-  /// The group of a time, on the clock that the device showed; nil for groups without times.
+  /// The key of the group that contains a time, on the clock that the device showed; nil for groups without
+  /// times.
   package func key(of time: DeviceTime) -> Int? {
     let day = Self.day(of: time)
     switch self {
@@ -21,7 +22,7 @@ package enum Grouping: String, CaseIterable, Sendable {
     }
   }
 
-  /// The name of a group of times: `2026-05-06`, `2026-W19`, `2026-05`, `07`, `Monday`.
+  /// The name of the group with this key: `2026-05-06`, `2026-W19`, `2026-05`, `07`, `Monday`.
   package func name(of key: Int) -> String {
     switch self {
     case .day: Self.date(of: key)

@@ -4,16 +4,17 @@ import Logbook
 
 /// Why a reading is in no figure. Records are left out only because of other sources.
 package enum LeftOut: Int, CaseIterable, Sendable {
-  /// A withdrawal of the store hides it.
+  /// A withdrawal in the store hides the reading.
   case withdrawn
   case controlSolution
   /// The reading was taken to calibrate a sensor.
   case calibration
   /// The clock of the device was wrong.
   case doubtfulTime
-  /// A sensor value from a scan by a person. It repeats the sensor's history, at times when people look.
+  /// A sensor value from a scan by a person. Scans repeat the sensor's history, but only at times when people
+  /// look.
   case scan
-  /// Another sensor is used at that time.
+  /// The values of another sensor are used at that time.
   case overlapping
   /// Another value of the same sensor is used at that instant.
   case repeated
@@ -23,7 +24,7 @@ package enum LeftOut: Int, CaseIterable, Sendable {
   case filledIn
   /// Another source states the same item, and the item of that source counts.
   case doubled
-  /// A finger stick that is a sensor's own value, from a program that collects the data of others.
+  /// A finger stick that is a sensor's own value, from a program that collects the data of other programs.
   case sensorCopy
   /// A person chose another source for the item's kind and time.
   case otherSource
@@ -46,7 +47,7 @@ package enum LeftOut: Int, CaseIterable, Sendable {
     }
   }
 
-  /// The first reason that the reading itself shows; nil if it may count.
+  /// The first reason to leave out a reading that the reading itself shows; nil if there is none.
   init?(_ reading: GlucoseReading) {
     if reading.isWithdrawn {
       self = .withdrawn

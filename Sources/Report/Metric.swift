@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One figure, or the reason why there is too little data for it. If a rule fails, there is no number, not
-/// even one with a footnote.
+/// One figure, or the reason why there is too little data for it. If a rule of `DataRules` is not met, there
+/// is no number, not even one with a footnote.
 package enum Metric: Hashable, Sendable {
   case value(Double)
   case absent(Shortage)
 
-  /// The figure; nil if its rule does not allow it.
+  /// The figure; nil if there is too little data for it.
   package var number: Double? { if case .value(let number) = self { number } else { nil } }
 
   /// Why there is no figure; nil if there is one.
   package var shortage: Shortage? { if case .absent(let shortage) = self { shortage } else { nil } }
 
-  /// The figure, unless a rule does not allow it.
+  /// The figure `number`, or the shortage if there is one.
   init(_ number: Double?, unless shortage: Shortage?) {
     if let shortage {
       self = .absent(shortage)
@@ -37,7 +37,7 @@ extension Metric: Encodable {
   /// A number with at most four decimals, since further ones are rounding errors.
   package static func decimals(_ number: Double) -> Double { (number * 10_000).rounded() / 10_000 }
 
-  /// The figure in a unit with this factor.
+  /// The figure multiplied by a factor, to convert it to another unit.
   package func scaled(by factor: Double) -> Metric {
     switch self {
     case .value(let number): .value(number * factor)
@@ -49,26 +49,27 @@ extension Metric: Encodable {
 /// Why there is too little data for a figure.
 package enum Shortage: Hashable, Sendable {
   case noReadings
-  /// The number of readings, and the required number.
+  /// There are too few readings. The values are their number and the required number.
   case fewReadings(Int, of: Int)
-  /// The sensor measured for less than a whole day: this many minutes.
+  /// The sensor measured for less than a whole day. The value is this time in minutes.
   case shortTime(minutes: Int)
-  /// The number of days with readings, the required number, and the percentage of the time that the sensor
-  /// measured.
+  /// Too few days have readings. The values are their number, the required number, and the percentage of the
+  /// time that the sensor measured.
   case fewDays(Int, of: Int, percent: Double)
   /// The sensor measured only in this percentage of the time.
   case littleTime(percent: Double)
-  /// The period has more days than percentages allow.
+  /// The period has more days than are allowed for percentages.
   case longPeriod(days: Int)
-  /// The mean is outside the values for which the figure was made.
+  /// The mean is outside the values for which the formula of the figure was fitted.
   case meanOutsideFit
-  /// The targets have no limit between the range and its neighbour.
+  /// The targets have no limit between this range and the range next to it.
   case notSeparate
   /// Two sources seem to state the same items, and no person decided which one counts.
   case severalSources
-  /// A part is unknown: basal rates in percent, or until a time that their source does not state.
+  /// A part of the insulin is unknown: a basal rate in percent, or a rate whose end the source does not
+  /// state.
   case unknownRates
-  /// A part is unknown: the rates of a pump's profile, which run between temporary rates.
+  /// A part of the insulin is unknown: the rates of a pump's profile, which run between temporary rates.
   case incompleteRates
 
   /// The reason in words.
@@ -100,9 +101,9 @@ package enum Shortage: Hashable, Sendable {
 package enum DataRules {
   /// The percentage of the time in which a sensor must have measured.
   package static let activePercent = 70.0
-  /// The number of days that goals and the management indicator need.
+  /// The number of days that goals and the glucose management indicator need.
   package static let days = 14
-  /// The maximum number of days for percentages.
+  /// The maximum number of days of a period for which percentages are shown.
   package static let maxDays = 90
   /// The number of readings that a standard deviation needs, and that the risk indices of finger sticks need.
   package static let readings = 30
@@ -114,8 +115,8 @@ package enum DataRules {
   static let maxEmptyDays: Int64 = 366
   /// The minimum number of days with samples for the figures of an hour of the day.
   static let daysOfAnHour = 5
-  /// The minutes with samples that 14 days need: 70 % of them.
+  /// The minutes with samples that 14 days must have: 70 % of all minutes.
   static let minutes = days * 1440 * 7 / 10
-  /// The minutes with samples that the number of episodes per day needs: 70 % of a day.
+  /// The minutes with samples that the number of episodes per day needs: 70 % of the minutes of a day.
   static let episodeMinutes = 1440 * 7 / 10
 }

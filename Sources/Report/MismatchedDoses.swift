@@ -4,9 +4,9 @@ import Logbook
 
 /// Finds doses of two sources at one time that seem to be one dose although no rule can match them.
 ///
-/// They have equal amounts, but one is basal insulin and the other a bolus; or one lacks the part that is
-/// given over time. Doses are added in the order of time. Memory grows with the number of days with such
-/// doses.
+/// The two doses have equal amounts, but one is basal insulin and the other a bolus. Or only one of them has
+/// an extended part, which is given over time. Doses are added in the order of time. Memory grows with the
+/// number of days with such doses.
 struct MismatchedDoses: Sendable {
   private struct Pair: Hashable {
     let first: CountingSource
@@ -31,17 +31,17 @@ struct MismatchedDoses: Sendable {
     var isTaken = false
   }
 
-  /// The number of recent doses to compare, more than those of a day.
+  /// The number of recent doses with which a dose is compared. It is more than the doses of a day.
   private static let maxRecent = 400
-  /// The maximum number of pairs, more than a real logbook has.
+  /// The maximum number of pairs of sources. It is more than a real logbook has.
   private static let maxPairs = 200
-  /// The minimum number of days; on fewer, equal doses may be chance.
+  /// The minimum number of days with such doses. On fewer days, equal doses may be chance.
   private static let minDays = 3
 
   private var recent: [Dose] = []
   private var days: [Pair: [Int: Day]] = [:]
 
-  /// Adds the next dose that counts. A dose that other sources have as well is added once.
+  /// Adds the next dose that counts. A dose that several sources state is added once.
   mutating func add(_ item: CountableItem, isContext: Bool) {
     guard item.kind == .insulin, item.source.role != .unknown else { return }
     var dose = Dose(item: item, isContext: isContext)

@@ -168,8 +168,8 @@ package enum GlucoseIndices {
     }
   }
 
-  /// The roots for whole mg/dL are calculated once, since logarithm and power take longer than all other work
-  /// for a value.
+  /// The results of `signedRoot` for whole mg/dL are calculated once, since logarithm and power take longer
+  /// than all other work for a value.
   private static let wholeRisks = (0...1000).map { signedRoot(Double($0)) }
 
   private static func signedRoot(_ milligrams: Double) -> Double {

@@ -21,8 +21,8 @@ package struct Period: Hashable, Sendable {
 /// The time in which a sensor could have measured, for a period and for each of its groups, on the clock of
 /// the logbook.
 ///
-/// An hour that the clocks repeat counts twice, and a skipped hour does not count. So a day has 23, 24 or 25
-/// hours.
+/// An hour that the clocks repeat counts twice, and an hour that the clocks skip does not count. So a day has
+/// 23, 24 or 25 hours.
 package struct PossibleTime: Sendable {
   /// The possible time of one group.
   package struct Share: Sendable {
@@ -32,7 +32,7 @@ package struct PossibleTime: Sendable {
     package var days = 0
     fileprivate var lastDay = Int.min
 
-    /// The time within the period, rounded to whole minutes.
+    /// The possible time of the group within the period, rounded to whole minutes.
     package var minutes: Int { Int((seconds + 30) / 60) }
   }
 
@@ -40,13 +40,14 @@ package struct PossibleTime: Sendable {
   package private(set) var total = Share()
   /// The possible time of each group, by its key; empty for groups without times.
   package private(set) var groups: [Int: Share] = [:]
-  /// The keys in the order of time; for hours and weekdays from the first of the day or week.
+  /// The keys of the groups in the order of time. Keys of hours and weekdays begin with the first hour of the
+  /// day or the first day of the week.
   package var keys: [Int] { groups.keys.sorted() }
 
   /// The time of a period.
   ///
-  /// - Parameter offset: the offset from UTC at a shown time, in seconds. In a skipped hour it is the one
-  ///   before the change, in a repeated hour that of the first occurrence.
+  /// - Parameter offset: the offset from UTC at a shown time, in seconds. If the clocks skip the time, it is
+  ///   the offset before the change. If they repeat the time, it is the offset of the first occurrence.
   package init(_ period: Period, by grouping: Grouping?, offset: (DeviceTime) -> Int32) {
     guard period.end > period.start else { return }
     // Only groups by hour need every hour. Other groups consist of whole days, of which even a long period
@@ -72,11 +73,11 @@ package struct PossibleTime: Sendable {
     _ step: Int64, of period: Period, _ offset: (DeviceTime) -> Int32, _ body: (DeviceTime, Int64) -> Void
   ) {
     func instant(_ shown: Int64) -> Int64 { shown - Int64(offset(DeviceTime(seconds: shown))) }
-    // 26 hours are more than the offset of any zone.
+    // 26 hours are more than the offset of any zone, so no part of the period is after this time.
     let last = period.end + 26 * 3600
     var shown = (last >= 0 ? last : last - step + 1) / step * step
-    // The loop goes backwards, so that a skipped hour gets no time: its calculated begin is not before that
-    // of the next hour.
+    // The loop goes backwards, so that an hour that the clocks skip gets no time: its calculated beginning is
+    // not before that of the next hour.
     var next = instant(shown + step)
     while next > period.start {
       let begin = min(instant(shown), next)

@@ -15,17 +15,17 @@ package struct Profile: Sendable {
     package let days: Int
   }
 
-  /// Every quarter of an hour from midnight on, each with the samples of half an hour before and after it.
-  /// Empty if there is too little data for a profile.
+  /// The points at every quarter of an hour from midnight on. Each has the samples of half an hour before and
+  /// after it. Empty if there is too little data for a profile.
   package let points: [Point]
   /// Why there is no profile; nil if there is one.
   package let shortage: Shortage?
 }
 
-/// Smoothing of a curve that closes over midnight.
+/// Smooths a curve over the hours of a day, whose end continues at its beginning.
 enum CyclicSmoothing {
-  /// Each value and its neighbours with weights of 4, 1 and 1; a missing neighbour has no weight. The order
-  /// of two curves is kept: the lower one stays lower.
+  /// The mean of each value and its two neighbours, with weights of 4, 1 and 1; a missing neighbour has no
+  /// weight. If one curve is below another, it is also below the other after smoothing.
   static func smooth(_ values: [Double?]) -> [Double?] {
     let count = values.count
     return values.indices.map { index in
@@ -53,7 +53,8 @@ struct ProfileTally: Sendable {
     let day = Grouping.day(of: sample.deviceTime)
     let cell = Int((sample.deviceTime.seconds - Int64(day) * 86400) / Self.pointSeconds)
     cells[cell].add(sample.level.milligrams, weight: minutes)
-    // The cell from k to k + 1 is in the hour around the points from k − 1 to k + 2.
+    // A cell is a quarter of an hour. The cell from k to k + 1 is within half an hour of the points from k −
+    // 1 to k + 2.
     for point in cell - 1...cell + 2 { days[(point + Self.points) % Self.points].insert(day) }
     if day != last.day {
       minutesByDay[last.day, default: 0] += last.minutes
@@ -81,8 +82,9 @@ struct ProfileTally: Sendable {
       }, shortage: nil)
   }
 
-  /// The reason why there is too little data for a profile; nil if there is enough. Seven days need at least
-  /// an hour each. The best seven must have on average 70 % of the possible samples.
+  /// The reason why there is too little data for a profile; nil if there is enough. At least seven days must
+  /// have an hour of samples each. The seven days with the most samples must have on average 70 % of the
+  /// possible samples.
   private func shortage(_ offset: (DeviceTime) -> Int32) -> Shortage? {
     var minutesByDay = minutesByDay
     minutesByDay[last.day, default: 0] += last.minutes

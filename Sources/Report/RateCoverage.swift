@@ -17,20 +17,20 @@ struct RateCoverage: Sendable {
     var hasLongActing = false
   }
 
-  /// A time with one rate, or without any.
+  /// A time in which one rate applied, or none.
   private struct Span: Sendable {
     let start: Int64
     let end: Int64
-    /// The seconds that a shown time is ahead of the instant.
+    /// The seconds by which the shown time is later than the instant in UTC.
     let offset: Int64
     /// Whether the source of the rate states only temporary rates.
     let isTemporary: Bool
   }
 
-  /// A day has a sum if rates are known for this part of its time. A whole day cannot be demanded: even pumps
-  /// that send all rates to a site have pauses for a change of the reservoir.
+  /// A day has a sum if rates are known for this part of its time. Rates for the whole day cannot be
+  /// demanded: even pumps that send all rates to a site have pauses for a change of the reservoir.
   private static let neededPart = 0.9
-  /// A longer gap is a time without this pump, and not a gap between its rates.
+  /// A gap between two rates that is longer is a time without this pump, so no rates are missing in it.
   private static let maxGapSeconds = Int64(CountingMargin.doubtDays) * 86400
   /// The number of hours after the first rate, and before the end of the last one, that show whether the
   /// source states all rates.
@@ -40,14 +40,14 @@ struct RateCoverage: Sendable {
   private static let minEdgeHours = 5
   private static let minEdgeRates = 2
 
-  /// The seconds of an hour with a rate, and the number of rates that began in it.
+  /// The seconds of an hour in which a rate is known, and the number of rates that began in the hour.
   private struct Hour: Sendable {
     var covered: Int64 = 0
     var rates = 0
   }
 
   private var days: [Int: Day] = [:]
-  /// The hours with a rate, by their numbers since 1970.
+  /// The hours with a rate, by the number of hours since 1970.
   private var hours: [Int64: Hour] = [:]
   private var first: Span?
   private var last: Span?
@@ -61,7 +61,8 @@ struct RateCoverage: Sendable {
     last = next
   }
 
-  /// Adds a dose of long-acting insulin, which replaces the rates on a day without a pump.
+  /// Adds a dose of long-acting insulin. If a day has such a dose and no pump, no rates are missing on this
+  /// day.
   mutating func addLongActing(day: Int) { days[day, default: Day()].hasLongActing = true }
 
   /// The days whose basal rates are not completely known.
@@ -106,7 +107,7 @@ struct RateCoverage: Sendable {
   /// rates of the pump's profile are missing in this part.
   private mutating func closeEdges(last: Span, _ stop: Int64) {
     guard let first else { return }
-    // The whole hours between the first rate and the end of the last one.
+    // The numbers of the first whole hour after the first rate, and of the hour in which the last rate ends.
     let (begin, end) = (Self.hour(first.start + 3599), Self.hour(stop))
     if first.isTemporary, !isCovered(begin, min(end, begin + Self.edgeHours)) {
       miss(Self.midnight(first.start, first.offset), first.start, first.offset)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The share of one range: samples, minutes and the percentage of the time.
+/// The figures of one range: the number of samples, their minutes, and the percentage of the time.
 package struct RangeFigures: Encodable, Sendable {
   /// The number of samples or readings in the range.
   package let readings: Int
@@ -10,9 +10,10 @@ package struct RangeFigures: Encodable, Sendable {
   package let percent: Metric
 }
 
-/// The figures of a sensor's own history.
+/// The figures of the values that a sensor stored.
 package struct SensorFigures: Sendable {
-  /// In which direction LO and HI may have changed mean, deviation and the management indicator.
+  /// In which direction LO and HI may have changed the mean, the standard deviation and the glucose
+  /// management indicator.
   package enum Bound: String, Sendable {
     /// LO counts as its threshold, so the true mean is the calculated one or lower.
     case orLower = "or_lower"
@@ -20,7 +21,8 @@ package struct SensorFigures: Sendable {
     case orHigher = "or_higher"
     case either
 
-    /// The direction; nil unless more than one in a hundred is LO or HI.
+    /// The direction for these numbers of readings; nil unless more than one reading in a hundred is LO or
+    /// HI.
     init?(lows: Int, highs: Int, of count: Int) {
       guard (lows + highs) * 100 > count else { return nil }
       self = highs == 0 ? .orLower : lows == 0 ? .orHigher : .either
@@ -33,7 +35,7 @@ package struct SensorFigures: Sendable {
   package let lows: Int
   /// The number of HI samples.
   package let highs: Int
-  /// The number of samples that equal the limit to which their source clamps values.
+  /// The number of samples with the lowest or highest value to which their source limits all values.
   package let atLimits: Int
   /// The time in minutes that the samples represent.
   package let minutes: Int
@@ -59,7 +61,8 @@ package struct SensorFigures: Sendable {
   package let managementIndicator: Metric
   /// The glucose management indicator in mmol/mol.
   package let managementIndicatorInMillimoles: Metric
-  /// The direction in which LO and HI may have changed the mean; nil if at most one in a hundred is LO or HI.
+  /// The direction in which LO and HI may have changed the mean; nil if at most one reading in a hundred is
+  /// LO or HI.
   package let bound: Bound?
   /// The five ranges of the targets, lowest first.
   package let ranges: [RangeFigures]
@@ -86,7 +89,7 @@ package struct SensorFigures: Sendable {
   }
 }
 
-/// Collects the figures of a sensor's own history.
+/// Collects the figures of the values that a sensor stored.
 struct SensorTally: Sendable {
   static let percentiles = [0.05, 0.25, 0.5, 0.75, 0.95]
 
@@ -213,7 +216,7 @@ struct SensorTally: Sendable {
       return .shortTime(minutes: possible.minutes)
     }
     if active < DataRules.activePercent { return .littleTime(percent: active) }
-    // One more hour is allowed, since the clocks may have changed.
+    // One hour more is allowed, since a change of clocks may have made one day longer.
     let isLong = period.minutes > DataRules.maxDays * 1440 + 60
     return isLong ? .longPeriod(days: (period.minutes + 1439) / 1440) : nil
   }

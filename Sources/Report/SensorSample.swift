@@ -2,7 +2,7 @@
 
 package import Logbook
 
-/// A value of a sensor's own history.
+/// A value that a sensor stored.
 package struct SensorSample: Sendable {
   /// The sensor's number, counted from 0. Memory grows with the largest number.
   package let device: Int
@@ -17,7 +17,7 @@ package struct SensorSample: Sendable {
   package let deviceTime: DeviceTime
   /// The value.
   package let level: GlucoseLevel
-  /// Whether the value equals the limit to which its source clamps values.
+  /// Whether the value is the lowest or highest one to which its source limits all values.
   package let isAtLimit: Bool
   /// Whether the shown time is in an hour that the clocks repeat, so that it can mean two instants.
   package let isInRepeatedHour: Bool
@@ -36,11 +36,12 @@ package struct SensorSample: Sendable {
 ///
 /// A sample is valid for the interval of its sensor minus ten seconds. Of two samples whose valid times
 /// overlap, the one of the sensor with the lower rank is used. So no time counts twice. If two sensors
-/// measure at the same time, the same one is always used, except in its pauses. The choice depends only on
-/// the samples of two hours before and after, and not on the period or on the order of imports.
+/// measure at the same time, the same sensor is always used, except in the pauses of its measurements. The
+/// choice depends only on the samples of two hours before and after, and not on the period or on the order of
+/// imports.
 ///
-/// A spreadsheet that saves an export cuts its times to the minute. So a sample at a full minute repeats an
-/// equal one of its sensor at another second of this minute.
+/// A spreadsheet that saves an export cuts its times to the minute. So a sample at a full minute counts as a
+/// copy of an equal sample of its sensor at another second of this minute.
 ///
 /// The interval of a sensor is the median difference of its samples so far, in whole minutes. At the start,
 /// samples are kept until the interval is known.
@@ -61,7 +62,8 @@ package struct SensorSelection: Sendable {
 
   private static let maxValidSeconds = Int64(SampleInterval.maxMinutes * 60)
   private static let toleranceSeconds: Int64 = 10
-  /// The maximum time and number of samples that are kept until the interval of their sensor is known.
+  /// The maximum time, and below the maximum number of samples, that are kept until the interval of their
+  /// sensor is known.
   private static let maxHeldSeconds: Int64 = 86400
   private static let maxHeldSamples = 4096
 
@@ -73,7 +75,7 @@ package struct SensorSelection: Sendable {
     var waiting = 0
   }
 
-  /// A sample, and its result once it is decided.
+  /// A kept sample, and its result; nil until the result is decided.
   private struct HeldSample: Sendable {
     let sample: SensorSample
     var outcome: Outcome?
@@ -159,7 +161,8 @@ package struct SensorSelection: Sendable {
     sample.instant + Int64(sensors[sample.rank].interval.minutes * 60) - Self.toleranceSeconds
   }
 
-  /// Decides about a kept sample by the samples of lower rank around it, which are decided before it.
+  /// Decides the result of a kept sample by the samples around it whose sensors have a lower rank. The
+  /// results of those samples are decided first.
   private mutating func outcome(at index: Int) -> Outcome {
     if let outcome = held[index].outcome { return outcome }
     let outcome: Outcome = isOverlapped(at: index) ? .overlapping : .used
@@ -189,9 +192,9 @@ package struct SensorSelection: Sendable {
 
 /// The minutes between two samples of one sensor: the median of the differences, in whole minutes.
 struct SampleInterval: Sendable {
-  /// The interval of a sensor with too few samples.
+  /// The interval that is used for a sensor with too few samples.
   static let usualMinutes = 5
-  /// The longest interval; after longer pauses, a sample is valid for no more than this.
+  /// The longest interval. Even if a sensor pauses for longer, a sample is not valid for more than this time.
   static let maxMinutes = 60
   private static let neededDifferences = 8
 
@@ -205,7 +208,7 @@ struct SampleInterval: Sendable {
   /// Whether there were enough samples to know the interval.
   var isKnown: Bool { differences >= Self.neededDifferences }
 
-  /// Adds the instant of a sample, in UTC seconds; they come in order.
+  /// Adds the instant of the next sample, in UTC seconds. Samples must be added in the order of time.
   mutating func add(_ instant: Int64) {
     defer { last = instant }
     guard let last, instant > last else { return }
@@ -216,7 +219,7 @@ struct SampleInterval: Sendable {
     moveMedian()
   }
 
-  /// Moves the median to the right position; for each sample, one step is mostly enough.
+  /// Moves the median to the right value. For most samples, one move is enough.
   private mutating func moveMedian() {
     while below > (differences - 1) / 2 {
       minutes -= 1

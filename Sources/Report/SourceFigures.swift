@@ -2,8 +2,8 @@
 
 package import Logbook
 
-/// The number of items of one kind that were left out in favour of another source's equal items, for one pair
-/// of sources.
+/// The number of items of one kind that one source states and that were left out, since another source has
+/// equal items.
 package struct DoubledItems: Hashable, Sendable {
   /// The kind of the items.
   package let kind: CountableItem.Kind
@@ -11,7 +11,7 @@ package struct DoubledItems: Hashable, Sendable {
   package let source: CountingSource
   /// The source that counts instead.
   package let counted: CountingSource
-  /// Whether the items are finger sticks that repeat the values of the counted source, which is a sensor.
+  /// Whether the items are finger sticks that repeat values of `counted`, which is a sensor.
   package var isSensorValue = false
   /// The number of items.
   package internal(set) var items: Int
@@ -21,7 +21,7 @@ package struct DoubledItems: Hashable, Sendable {
 package struct SourceAmount: Hashable, Sendable {
   /// The source.
   package let source: CountingSource
-  /// The total in units, grams or readings, whether it counts or not.
+  /// The total in units, grams or readings, including amounts that do not count.
   package let total: Double
   /// The number of days with an amount.
   package let days: Int
@@ -31,8 +31,8 @@ package struct SourceAmount: Hashable, Sendable {
 }
 
 /// Two sources that seem to state the same doses, meals or finger sticks in a way that no rule can match.
-/// They may be minutes apart, have rounded amounts, or a clock that is an hour wrong. Nothing is left out; a
-/// person decides.
+/// Their items may be minutes apart or have rounded amounts, or a clock may be an hour wrong. Nothing is left
+/// out until a person decides.
 package struct SourceDoubt: Hashable, Sendable {
   /// The kind of the items: insulin, food or finger sticks.
   package let kind: CountableItem.Kind
@@ -40,13 +40,13 @@ package struct SourceDoubt: Hashable, Sendable {
   package enum DoseDifference: Hashable, Sendable {
     /// One source has basal insulin, the other a bolus.
     case use
-    /// One source lacks the part that is given over time.
+    /// One of the doses lacks the extended part, which is given over time.
     case part
   }
 
   /// Whether the items are basal insulin, as doses or as rates.
   package var isBasal = false
-  /// The difference of doses at one time; nil if totals or amounts were compared.
+  /// The difference between doses at one time; nil if the doubt comes from totals or from equal amounts.
   package var doseDifference: DoseDifference?
   /// The amounts of the first source on the days on which both sources have amounts.
   package let first: SourceAmount

@@ -11,16 +11,17 @@ struct SourceEntry: Sendable {
   var key: Int64?
   /// The shown time in civil seconds.
   let shown: Int64
-  /// The other sources that state the same item.
+  /// The other sources that state the same item, as counting once has found.
   var twins: Set<CountingSource> = []
-  /// Whether the entry is part of sums.
+  /// Whether the entry counts in sums.
   var counts = true
-  /// Whether a person chose another source instead.
+  /// Whether a person chose another source for the time and kind of this entry.
   var isDecided = false
   /// Whether the entry is a basal rate. Each basal rate ends the one before it, whatever its source, so rates
   /// of two sources never add up.
   var isRate = false
-  /// Whether the entry is outside of the period, and only affects the days in it.
+  /// Whether the entry is outside of the period. It is then in no figure, but affects which days of the
+  /// period are doubtful.
   var isContext = false
 
   /// The day of the shown time, in days since 1970-01-01.
@@ -34,7 +35,7 @@ struct SourceEntry: Sendable {
 /// figures of a day and of its month agree. Entries are added in the order of time. Memory grows with the
 /// number of days.
 struct SourceTally: Sendable {
-  /// A day of one source in comparison with other sources.
+  /// The items of one source on one day, in comparison with other sources.
   private struct Day: Sendable {
     /// The total amount of the day, in units, grams or readings.
     var total = 0.0
@@ -42,8 +43,8 @@ struct SourceTally: Sendable {
     var unmatched = 0.0
     /// The number of items that the other sources do not have.
     var items = 0
-    /// The number of unmatched items that are in sums. The others are left out, because a third source has
-    /// them.
+    /// The number of unmatched items that count in sums. Other unmatched items are left out, because a third
+    /// source has them.
     var counted = 0
     /// The number of unmatched items that are basal rates.
     var rates = 0
@@ -76,9 +77,9 @@ struct SourceTally: Sendable {
     var isDecided = false
     var parts: [Key: Day] = [:]
 
-    /// The day in comparison with these sources.
+    /// The items of the day in comparison with these sources.
     ///
-    /// - Parameter countedOnly: whether items that are left out of sums are ignored.
+    /// - Parameter countedOnly: whether unmatched items are ignored if they do not count in sums.
     func without(_ others: Mask, countedOnly: Bool = false) -> Day {
       var day = Day()
       (day.isShown, day.isDecided) = (isShown, isDecided)
@@ -105,7 +106,7 @@ struct SourceTally: Sendable {
   private struct Shift: Sendable {
     var count = 0
     var seconds: Int64 = 0
-    /// The distinct values of these amounts, up to the number that a decision needs.
+    /// The distinct values of these amounts. No more are kept than a decision needs.
     var amounts: [Int64] = []
 
     mutating func add(_ key: Int64, _ distance: Int64) {
@@ -132,7 +133,7 @@ struct SourceTally: Sendable {
     let second: Int
   }
 
-  /// The number of minutes of each day in which both of two sources have a meal.
+  /// The number of minutes of each day in which two sources both have a meal.
   private struct CommonMeals: Sendable {
     var days: [Int: Int] = [:]
     private var last: Int64?
@@ -162,19 +163,21 @@ struct SourceTally: Sendable {
     let entry: SourceEntry
   }
 
-  /// The maximum number of sources, more than a real logbook has. Further sources have no separate figures.
+  /// The maximum number of sources with separate figures. It is more than a real logbook has, and further
+  /// sources are ignored.
   private static let maxSources = 24
-  /// The number of recent doses to compare, more than those of a day.
+  /// The number of recent doses with which a dose is compared. It is more than the doses of a day.
   private static let maxRecent = 400
   /// The minimum number of days on which both sources have items. With fewer, a person may only have tried an
   /// app, so only a copy of many items is a sign; see `isCopy`.
   private static let minDays = 3
-  /// The minimum number of items, and of different amounts; fewer may be equal by chance.
+  /// The minimum number of items of a source, and below the minimum number of different amounts. Fewer may be
+  /// equal by chance.
   private static let minPart = 5
   private static let minAmounts = 3
   private static let quarterSeconds: Int64 = 900
-  /// The clock of a meter can be wrong by any time, so time differences of finger sticks are counted in whole
-  /// minutes.
+  /// The clock of a meter can be wrong by any amount of time, so time differences of finger sticks are
+  /// counted in whole minutes.
   private static let minuteSeconds: Int64 = 60
   private static let windowSeconds: Int64 = 60
   /// The maximum difference between the offsets of two zones, in seconds.
@@ -192,7 +195,8 @@ struct SourceTally: Sendable {
   /// The names of the sources. They are kept, since each name is made from two texts.
   private var names: [String] = []
   private var totals: [(total: Double, days: DaySet)] = []
-  /// The days of each source, by the day's number. Days that no decision needs any more are removed.
+  /// The days of each source, by the day's number. Days that are not needed for further decisions are
+  /// removed.
   private var days: [[Int: SourceDay]] = []
   private var recent: [Amount] = []
   private var shifts: [Pair: [Int: [Int64: Shift]]] = [:]
@@ -265,7 +269,8 @@ extension SourceTally {
   private static func mask(_ source: Int) -> Mask { 1 << Mask(source) }
 
   private mutating func mask(of sources: Set<CountingSource>) -> Mask {
-    // The order is fixed, since the first `maxSources` sources have separate figures.
+    // The sources are sorted before they get numbers, since only the first `maxSources` sources have separate
+    // figures.
     sources.sorted { $0.text < $1.text }.reduce(0) { mask, source in
       index(of: source).map { mask | Self.mask($0) } ?? mask
     }
@@ -275,7 +280,7 @@ extension SourceTally {
     names[one] <= names[other] ? Pair(first: one, second: other) : Pair(first: other, second: one)
   }
 
-  /// A day of a source in comparison with another source.
+  /// The items of one source on a day, in comparison with another source.
   private func day(_ source: Int, _ day: Int, without other: Int) -> Day? {
     days[source][day]?.without(Self.mask(other))
   }
@@ -304,7 +309,7 @@ extension SourceTally {
     if recent.count > 2 * Self.maxRecent { recent.removeFirst(Self.maxRecent) }
   }
 
-  /// Counts a meal that has a meal of another source within a minute, whatever the amounts.
+  /// Counts a meal if another source has a meal within a minute of it, whatever the amounts are.
   private mutating func noteMeal(_ amount: Amount, on day: Int) {
     let near = recent.filter { other in
       other.source != amount.source && abs(amount.shown - other.shown) < Self.windowSeconds
@@ -315,7 +320,8 @@ extension SourceTally {
     }
   }
 
-  /// The constant time difference that explains a distance of two equal amounts, in seconds; nil for none.
+  /// The constant time difference, in seconds, by which two equal amounts at this distance can be the same
+  /// item; nil if there is none.
   ///
   /// A zone shifts typed times by whole quarters of an hour. A clock shifts the times of a meter by any
   /// number of minutes, which other programs truncate. For doses or meals, a distance of a few minutes gives
@@ -331,14 +337,14 @@ extension SourceTally {
     return abs(distance - shift) < Self.windowSeconds ? shift : nil
   }
 
-  /// The time difference that most equal amounts of a pair have on these days.
+  /// The time difference that most equal amounts of the two sources have on these days.
   private func bestShift(_ pair: Pair, on days: ClosedRange<Int>) -> (seconds: Int64, found: Shift)? {
     var counts: [Int64: Shift] = [:]
     for (day, shifts) in shifts[pair] ?? [:] where days.contains(day) {
       for (shift, sum) in shifts { counts[shift, default: Shift()].add(sum) }
     }
-    // If one source truncates times to minutes, a constant difference gives two neighbouring numbers of
-    // minutes.
+    // If one source truncates times to minutes, a constant time difference appears as two neighbouring
+    // numbers of minutes.
     func near(_ shift: Int64) -> Shift {
       var found = counts[shift] ?? Shift()
       if kind == .smbg, let next = counts[shift + Self.minuteSeconds] { found.add(next) }
@@ -350,7 +356,8 @@ extension SourceTally {
     return best.map { ($0, near($0)) }
   }
 
-  /// The time difference of at least half of the items of a pair, in seconds; nil without one.
+  /// The time difference that at least half of the items of two sources have, in seconds; nil if there is
+  /// none.
   private func constantShift(_ best: (seconds: Int64, found: Shift)?, of items: Int) -> Int64? {
     guard let best, best.found.count * 2 >= items else { return nil }
     if kind != .smbg { return best.seconds == 0 ? nil : best.seconds }
@@ -362,8 +369,8 @@ extension SourceTally {
 // MARK: - Decisions
 
 extension SourceTally {
-  /// Decides about the days that are complete together with the two weeks after them. Removes days that no
-  /// decision needs any more.
+  /// Decides about the days that are complete together with the two weeks after them. Removes days that are
+  /// not needed for further decisions.
   private mutating func advance(to day: Int) {
     guard day > newestDay else { return }
     newestDay = day
@@ -406,8 +413,8 @@ extension SourceTally {
     }
     let (mine, theirs) = (Self.sum(common.map(\.own)), Self.sum(common.map(\.other)))
     let best = bestShift(pair, on: around)
-    // The days are compared one by one, and all together, since one source may have a dose after midnight on
-    // another day.
+    // The days are compared one by one, and all together, since a dose around midnight may be on different
+    // days of the two sources.
     let isDoubtful =
       common.count < Self.minDays
       ? isCopy(mine, theirs, best)
@@ -423,8 +430,8 @@ extension SourceTally {
     note(day, pair, shift)
   }
 
-  /// Whether each of two sources has something in the sums that the other lacks, and no person decided about
-  /// it.
+  /// Whether each of two sources has an item in the sums that the other source lacks, and no person decided
+  /// about the sources.
   private static func areOpen(_ own: Day, _ other: Day) -> Bool {
     (own.isShown || other.isShown) && !own.isDecided && !other.isDecided && own.counted > 0
       && other.counted > 0
@@ -493,7 +500,7 @@ extension SourceTally {
 
 extension SourceTally {
   /// Finds sources whose items are those of several others together, such as an app that collects the doses
-  /// of a pen and a diary. If a single other source explains the items, no further one is searched.
+  /// of a pen and a diary. If one other source has all of the items, no further source is searched.
   private mutating func decideSums(_ day: Int) {
     guard kind != .smbg else { return }
     let around = Self.around(day)
@@ -508,8 +515,8 @@ extension SourceTally {
     }
   }
 
-  /// The smallest set of other sources whose items together have the amounts of a source, on nearly all days
-  /// that have both; nil without one.
+  /// The smallest set of other sources whose items together have the amounts of a source. This must be so on
+  /// nearly all days on which both have items. Nil if there is no such set.
   private func parts(of whole: Int, on around: ClosedRange<Int>) -> [Int]? {
     let open = around.filter { days[whole][$0]?.isDecided == false }
     let rest = { (source: Int, day: Int) in
@@ -568,7 +575,7 @@ extension SourceTally {
     }
   }
 
-  /// The days on which two sources seem to state the same items. No sum is shown for these days.
+  /// The days on which two sources seem to state the same items. Sums that include such a day are not shown.
   func doubtfulDays(_ rules: CountingRules) -> Set<Int> {
     undecidedPairs(rules).reduce(into: []) { $0.formUnion($1.doubt.days) }
   }

@@ -2,12 +2,12 @@
 
 package import Logbook
 
-/// A reading in the form for statistics.
+/// A reading in the form that statistics need.
 package struct GlucoseReading: Sendable {
   /// The device's number, counted from 0. Memory grows with the largest number.
   package var device: Int
-  /// The position of its device in a fixed order of all devices of the logbook, counted from 0: of sensors
-  /// that measure at one time, the first is used.
+  /// The position of its device in a fixed order of all devices of the logbook, counted from 0. If several
+  /// sensors measure at one time, the first in this order is used.
   package var deviceRank: Int
   /// What was measured.
   package var kind: ReadingKind
@@ -19,12 +19,12 @@ package struct GlucoseReading: Sendable {
   package var measurement: Measurement
   /// The marks, such as before a meal or control solution.
   package var marks: ReadingMarks
-  /// Whether a withdrawal of the store hides it.
+  /// Whether a withdrawal in the store hides the reading.
   package var isWithdrawn: Bool
-  /// Whether a pump's bolus calculator copied it from the sensor: see `FilledInSticks`.
+  /// Whether a pump's bolus calculator copied the value from the sensor: see `FilledInSticks`.
   package var isFilledIn = false
 
-  /// - Parameter deviceRank: nil for the number of the device.
+  /// - Parameter deviceRank: nil if the rank is the number of the device.
   package init(
     device: Int, deviceRank: Int? = nil, kind: ReadingKind, deviceTime: DeviceTime, placement: Placement,
     _ measurement: Measurement,
@@ -49,12 +49,12 @@ package struct GlucoseReading: Sendable {
 package struct Statistics: Sendable {
   /// The requested figures.
   package struct Options: Sendable {
-    /// The kind of groups; nil for figures of only the whole period.
+    /// What the figures are grouped by; nil for figures of only the whole period.
     package var grouping: Grouping?
     /// The limits of the ranges.
     package var targets = Targets.standard
-    /// The first instant of the requested period; nil for that of the first reading. If the period begins
-    /// long before the first item that counts, the days before that item are left out: see
+    /// The first instant of the requested period; nil for a period that begins with the first reading. If the
+    /// period begins long before the first item that counts, the days before that item are left out: see
     /// `DataRules.maxEmptyDays`.
     package var since: Int64?
     /// The instant immediately after the period; nil for a period that ends with the last reading.
@@ -63,7 +63,7 @@ package struct Statistics: Sendable {
     package var hasProfile = false
     /// The maximum number of groups with figures, which are the last ones; nil for all.
     package var maxGroups: Int?
-    /// The decisions of people about counting once.
+    /// The decisions of people about which items count.
     package var rules = CountingRules()
 
     /// Options for the figures of all items together, with the standard targets.
@@ -111,7 +111,8 @@ package struct Statistics: Sendable {
     if let item { addToSource(item, nil, verdict) }
     if let item, let reason = note(verdict, of: item) {
       guard options.grouping == .device else { return leaveOut(reading, reason) }
-      // If grouped by device, each meter has all its readings, whichever ones count in the total.
+      // If figures are grouped by device, the group of each meter has all its readings. The total has only
+      // those that count.
       total.leftOut[reason] += 1
       return addOwn(reading)
     }
@@ -217,7 +218,8 @@ extension Statistics {
     return doubled.sorted { key($0) < key($1) }
   }
 
-  /// The maximum number of pairs of sources, more than a real logbook has.
+  /// The maximum number of pairs of sources for which left-out items are counted. It is more than a real
+  /// logbook has.
   private static let maxDoubled = 200
 
   /// Counts an item that is left out in favour of another source, and returns the reason; nil if the item
@@ -263,7 +265,7 @@ extension Statistics {
     // A copy of an item of the same source is not part of the source's total.
     case .repeats(_, item.source): return
     case .repeats(_, let source): twins.insert(source)
-    // Items that a person excluded on some days are evidence for other days.
+    // Items for which a person chose another source do not count, but they are evidence for other days.
     case .notChosen: isDecided = true
     case .sensorValue: return
     }
@@ -288,7 +290,7 @@ extension Statistics {
     }
   }
 
-  /// Adds basal insulin that is not a single dose.
+  /// Adds a basal rate or a dose of basal insulin to its source, to compare sources.
   private mutating func addBasal(
     _ fields: RecordFields, at instant: Int64, shown: Int64, from source: CountingSource, isContext: Bool
   ) {
@@ -316,7 +318,7 @@ extension Statistics {
     }
   }
 
-  /// Completes the last days of the sources.
+  /// Decides about the last days of all sources.
   mutating func finishSources() {
     bolusSources.finish()
     basalSources.finish()
@@ -365,8 +367,8 @@ extension Statistics {
     }
   }
 
-  /// Adds a sample to the group of its device, if figures are grouped by device. Each sensor then has all its
-  /// samples, whichever ones are used in the total.
+  /// Adds a sample to the group of its device, if figures are grouped by device. The group of a sensor then
+  /// has all its samples, but the total has only those that are used.
   private mutating func addOfDevice(
     _ sample: SensorSample, _ minutes: Int, _ outcome: SensorSelection.Outcome, _ group: Int
   ) {
@@ -406,7 +408,8 @@ extension Statistics {
 
   private mutating func leaveOut(_ reading: GlucoseReading, _ reason: LeftOut) {
     total.leftOut[reason] += 1
-    // A wrong clock may show a day that is not one of the logbook.
+    // A wrong clock may show a day that the logbook does not have. So the reading is only counted in groups
+    // of devices or kinds.
     let hasGroup =
       reason != .doubtfulTime || options.grouping == .device || options.grouping == .kind
     if hasGroup, let group = group(of: reading) { groups[group].leftOut[reason] += 1 }

@@ -8,7 +8,7 @@ package struct GroupFigures: Sendable {
   package let key: Int?
   /// The number of calendar days of the group.
   package let days: Int
-  /// The figures of a sensor's own history.
+  /// The figures of the values that sensors stored.
   package let sensor: SensorFigures
   /// The figures of finger sticks.
   package let fingerSticks: FingerStickFigures
@@ -26,7 +26,8 @@ package struct StatisticsResult: Sendable {
   package let period: Period?
   /// The whole period.
   package let total: GroupFigures
-  /// The groups in their order, or the last ones. Empty days, weeks and months are included.
+  /// The groups in their order, or only the last ones if their number is limited. Empty days, weeks and
+  /// months are included.
   package let groups: [GroupFigures]
   /// The profile by the time of day; nil if it was not requested.
   package let profile: Profile?
@@ -36,7 +37,8 @@ package struct StatisticsResult: Sendable {
   /// sticks.
   package let sources:
     (bolus: [SourceAmount], basal: [SourceAmount], food: [SourceAmount], sticks: [SourceAmount])
-  /// The sources that seem to state the same in a way that no rule can match. Their amounts have no sums.
+  /// The pairs of sources that seem to state the same items in a way that no rule can match. Their amounts
+  /// have no sums.
   package let doubts: [SourceDoubt]
 }
 
@@ -51,8 +53,8 @@ extension Statistics {
       return start.flatMap { start in end.map { Period(start: start, end: $0) } }
     }
     let none = Period(start: 0, end: 0)
-    // A long requested period without items has only empty groups. They are not made, since that would take
-    // much time.
+    // A long requested period without items has only empty groups. These groups are not created, since that
+    // would take much time.
     let isVoid = span == nil && period.map(Self.isLong) ?? false
     let possible = PossibleTime(sensorPeriod ?? none, by: isVoid ? nil : grouping, offset: offset)
     let days =
@@ -116,7 +118,7 @@ extension Statistics {
     return sourceDoubts
   }
 
-  /// The requested period, else the period of all items.
+  /// The requested period; if it has no beginning or end, the first or last item determines this.
   private func period(_ offset: (DeviceTime) -> Int32) -> Period? {
     guard let start = options.since ?? span?.start, let end = options.until ?? span?.end else {
       return nil
@@ -136,7 +138,7 @@ extension Statistics {
     func midnight(_ day: Int) -> Int64 {
       Int64(day) * 86400 - Int64(offset(DeviceTime(seconds: Int64(day) * 86400)))
     }
-    // An offset is less than a day, so the search starts a day later and goes back.
+    // An offset is less than a day, so the search starts at the next day and goes back.
     var day = Grouping.day(of: DeviceTime(seconds: instant)) + 1
     while midnight(day) > instant { day -= 1 }
     return midnight(day)

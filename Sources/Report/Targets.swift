@@ -29,8 +29,8 @@ package struct Targets: Hashable, Sendable {
     }
   }
 
-  /// The share of the time that each range should have, in percent. The goals `low` and `high` include the
-  /// very low and the very high range.
+  /// The goals: the share of the time that each range should have, in percent. The goals `low` and `high`
+  /// include the very low and the very high range.
   package struct Goals: Hashable, Sendable {
     /// The share in the target range must be above this.
     package let target: Double
@@ -46,13 +46,13 @@ package struct Targets: Hashable, Sendable {
 
   /// `standard`, `older`, `pregnancy`, or the limits as they were given.
   package let name: String
-  /// The lowest value that is not very low.
+  /// The lower limit of the range `low`. Lower values are very low.
   package let lowest: Limit
   /// The lowest value of the target range.
   package let low: Limit
   /// The highest value of the target range.
   package let high: Limit
-  /// The highest value that is not very high; nil if everything above the target is one range.
+  /// The highest value that is not very high; nil if all values above the target range are one range.
   package let highest: Limit?
   /// The goals; nil for limits that a person chose.
   package let goals: Goals?
@@ -79,7 +79,7 @@ package struct Targets: Hashable, Sendable {
   /// The limits of the tight range, which has no goal: 70 to 140 mg/dL.
   package static let tight = (low: Limit(70, 39), high: Limit(140, 78))
 
-  /// A target range that a person chose, including both numbers.
+  /// A target range that a person chose. It includes both limits.
   ///
   /// - Returns: nil if the range is empty or extends into the very low or very high values.
   package init?(from low: Double, to high: Double, _ unit: GlucoseUnit) {
@@ -103,7 +103,7 @@ package struct Targets: Hashable, Sendable {
     self.goals = goals
   }
 
-  /// The range of a level. LO is always in the lowest one and HI in the highest.
+  /// The range of a level. LO is always in the lowest range, and HI in the highest.
   package func band(of level: GlucoseLevel) -> GlucoseBand {
     switch level.beyond {
     case .low: return .veryLow
@@ -123,7 +123,8 @@ package struct Targets: Hashable, Sendable {
       && level.step <= tight.high.step(in: level.unit)
   }
 
-  /// The same limit in both units: the pair of the consensus, else the nearest number that devices show.
+  /// A limit in both units. If the consensus states the limit in both units, these numbers are used.
+  /// Otherwise it is converted to the nearest number that devices show.
   private static func limit(_ number: Double, _ unit: GlucoseUnit) -> Limit? {
     let isMilligrams = unit == .milligramsPerDecilitre
     let step = (isMilligrams ? number : number * 10).rounded()
@@ -141,8 +142,8 @@ package struct Targets: Hashable, Sendable {
 
 /// A goal for the share of the time in a range, and the share that the sensor measured.
 package struct StatsGoal: Sendable {
-  /// The part of the time that a goal is for. No goal is for the low or the high range without the range
-  /// beyond it.
+  /// The part of the time that a goal is for. Goals for low or high values always include very low or very
+  /// high values.
   package enum Range: String, Sendable {
     case target
     /// Values below the target range: low and very low.
@@ -160,7 +161,7 @@ package struct StatsGoal: Sendable {
   package let range: Range
   /// The limit in percent.
   package let limit: Double
-  /// Whether the share must be above the limit; otherwise below.
+  /// Whether the share must be above the limit. If not, it must be below the limit.
   package let isAbove: Bool
   /// The measured share, in percent.
   package let percent: Double
@@ -168,7 +169,7 @@ package struct StatsGoal: Sendable {
   /// Whether the goal is reached.
   package var isMet: Bool { isAbove ? percent > limit : percent < limit }
 
-  /// The goals of the targets; none if there is too little data to compare with them.
+  /// The goals of the targets; empty if there is too little data to compare with them.
   package static func all(of sensor: SensorFigures, _ targets: Targets) -> [StatsGoal] {
     guard sensor.goalShortage == nil, let goals = targets.goals else { return [] }
     func percent(_ bands: GlucoseBand...) -> Double? {

@@ -7,7 +7,7 @@ package struct DayCurve: Sendable {
   /// One value of glucose.
   package struct Dot: Sendable {
     /// The instant at which the picture shows the value, in UTC seconds. It is the value's own instant, or
-    /// the one at which the clock of the day shows the same time. See `DayTally`.
+    /// the instant at which the clock of the day shows the same time; see `DayTally`.
     package fileprivate(set) var instant: Int64
     /// The time that the device showed.
     package let deviceTime: DeviceTime
@@ -15,13 +15,13 @@ package struct DayCurve: Sendable {
     package let level: GlucoseLevel
     /// Whether the value was measured before or after a meal, according to its own source or another one.
     package var marks: ReadingMarks = []
-    /// Other sources that state the same reading.
+    /// What other sources state about the same reading.
     package var others: [Repetition] = []
     /// Why the value does not count; nil if it counts.
     package var omission: DayOmission?
   }
 
-  /// An hour on the clock of the day.
+  /// A full hour on the clock of the day; see `DayTally`.
   package struct Hour: Hashable, Sendable {
     /// The hour, from 0 to 24.
     package let hour: Int
@@ -41,7 +41,7 @@ package struct DayCurve: Sendable {
 
   /// The day, in days since 1970-01-01.
   package let day: Int
-  /// The first instant of the day, and the one after its last.
+  /// The first instant of the day, and the instant after its last.
   package fileprivate(set) var period: Period
   /// The hours on the clock, and midnight at the end. If a journey sets the clock back, some hours occur
   /// twice.
@@ -56,11 +56,11 @@ package struct DayCurve: Sendable {
   package internal(set) var scans: [Dot] = []
   /// Insulin, food, exercise and notes.
   package internal(set) var events: [DayEvent] = []
-  /// Finger sticks that do not count because of another source.
+  /// Finger sticks that are not in the figures, since another source counts instead.
   package internal(set) var leftOutSticks: [Dot] = []
-  /// Insulin and food that does not count because of another source.
+  /// Insulin and food that is not in the figures, since another source counts instead.
   package internal(set) var leftOutEvents: [DayEvent] = []
-  /// The numbers of finger sticks that are a sensor's own values, by source.
+  /// The number of finger sticks that are copies of a sensor's values, by their source.
   package internal(set) var sensorCopies: [CountingSource: Int] = [:]
   /// The name of a source for people.
   package internal(set) var sourceName: @Sendable (CountingSource) -> String = { $0.text }
@@ -74,8 +74,8 @@ package struct DayCurve: Sendable {
     Double(instant - period.start) / Double(max(1, period.end - period.start))
   }
 
-  /// The hours that are multiples of `step`. An hour is left out if it follows the last one by less than
-  /// `apart`, a fraction of the day.
+  /// The hours that are multiples of `step`. An hour is left out if it follows the last returned hour by less
+  /// than `apart`, a fraction of the day.
   func hours(every step: Int, apart: Double) -> [Hour] {
     hours.filter { $0.hour.isMultiple(of: step) }.reduce(into: []) { kept, hour in
       guard let last = kept.last, part(hour.instant) - part(last.instant) < apart else {
@@ -107,7 +107,7 @@ package struct DayCurve: Sendable {
 
 /// Why a day shows an item that does not count.
 package enum DayOmission: Hashable, Sendable {
-  /// This source states the same item, and its item counts.
+  /// This source states the same item, and the item of this source counts.
   case repeats(CountingSource)
   /// A person chose another source.
   case notChosen
@@ -121,7 +121,7 @@ package struct DayEvent: Sendable {
   package fileprivate(set) var instant: Int64
   /// The shown time.
   package let deviceTime: DeviceTime
-  /// Other sources that state the same item.
+  /// What other sources state about the same item.
   package let others: [Repetition]
   /// Why the record does not count; nil if it counts.
   package let omission: DayOmission?
@@ -148,7 +148,8 @@ package struct DayEvent: Sendable {
   package var units: Double? { fields.units }
   /// The basal rate in units per hour.
   package var rate: Double? { fields.amount("rate") }
-  /// The basal rate in units per hour, also if the source states the units and minutes instead.
+  /// The basal rate in units per hour. If the source states units and minutes instead, the rate is
+  /// calculated.
   var basalRate: Double? {
     guard isBasalRate else { return nil }
     if let rate { return rate }
@@ -171,10 +172,10 @@ package struct DayEvent: Sendable {
 
 /// Collects the items of each day of a period. Readings and records are added in the order of time.
 ///
-/// An item belongs to the day that its own clock showed, as in all figures of days. On a journey the offsets
-/// of a sensor can differ from that of the logbook's clock. The day then has the sensor's clock with its
-/// changes, so that its hours are in their real order. An item with another offset is drawn at the time that
-/// it shows.
+/// An item belongs to the day that its shown time states, as in all figures of days. On a journey, the offset
+/// of a sensor's times can differ from that of the logbook's clock. The day is then drawn by the sensor's
+/// clock with its changes, so that its hours are in their real order. An item with another offset is drawn at
+/// its shown time.
 package struct DayTally: Sendable {
   private static let kinds: Set<RecordKind> = [.insulin, .food, .exercise, .note]
 
@@ -189,10 +190,10 @@ package struct DayTally: Sendable {
   /// Creates the calendar days that are at least partly in a period.
   ///
   /// - Parameters:
-  ///   - last: the day of the last shown item, in days since 1970-01-01, if it may be after the end of the
-  ///     period.
-  ///   - curves: the maximum number of days with the values of a sensor, at the end. A year of them needs
-  ///     much memory.
+  ///   - last: the day of the latest shown time, in days since 1970-01-01. It is created even if it is after
+  ///     the end of the period.
+  ///   - curves: the maximum number of days with the values of a sensor, which are the last days. The values
+  ///     of a year would need much memory.
   ///   - sourceName: the name of a source for people.
   ///   - offset: the seconds east of Greenwich at a shown time of the logbook's clock, as `PossibleTime`
   ///     needs it.
@@ -202,7 +203,7 @@ package struct DayTally: Sendable {
     offset: (DeviceTime) -> Int32
   ) {
     func instant(_ shown: Int64) -> Int64 { shown - Int64(offset(DeviceTime(seconds: shown))) }
-    // 26 hours are more than the offset of any zone.
+    // 26 hours are more than the offset of any zone, so no day of the period is before this day.
     var day = Grouping.day(of: DeviceTime(seconds: period.start - 26 * 3600))
     while instant(Int64(day) * 86400) < period.end || day <= last ?? day - 1 {
       let midnight = Int64(day) * 86400
@@ -225,7 +226,8 @@ package struct DayTally: Sendable {
     firstCurve = max(0, days.count - curves)
   }
 
-  /// Adds the next reading. A reading that does not count is not shown, unless another source counts instead.
+  /// Adds the next reading. A reading that does not count is not shown, unless it is left out in favour of
+  /// another source.
   ///
   /// - Parameter source: the source of a finger stick.
   package mutating func add(

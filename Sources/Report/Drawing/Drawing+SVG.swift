@@ -65,7 +65,7 @@ extension Drawing {
 /// Builds the texts of a drawing as HTML. A table gets the name of the heading before it.
 private struct DrawingReading {
   private(set) var html = ""
-  /// The open elements: the end tag of each, and whether texts can be directly in it.
+  /// The open elements of HTML: the end tag of each, and whether texts can be directly in the element.
   private var open: [(end: String, takesText: Bool)] = []
   private var isFirst = true
   private var heading = ""

@@ -2,10 +2,11 @@
 
 import PDF
 
-/// A colour by what it means: one for paper and light screens, one for dark screens.
+/// The meaning of a colour. Each meaning has one colour for paper and light screens, and one for dark
+/// screens.
 ///
-/// The five ranges are dark and light in turn, so that neighbours differ for people who see red and green
-/// alike, and in grey.
+/// The colours of the five ranges are dark and light in turn. So people who see red and green alike can
+/// distinguish neighbouring ranges, and so can readers of a print in grey.
 enum Ink: String, CaseIterable {
   case text, soft, line, grid, paper, panel, shade
   case band, limit, curve, half, tails

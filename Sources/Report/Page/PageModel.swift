@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The content of a page, section by section. The names of the properties are those of the template.
+/// The content of a page, section by section. The template refers to the properties by their names.
 package struct PageModel: Sendable {
   /// The kind of cells of a table, by its name in the style.
   package enum Cells: String, Sendable, CustomStringConvertible {
@@ -39,7 +39,7 @@ package struct PageModel: Sendable {
     /// The picture's classes in the style sheet: text, the whole width or a part of it, and whether a phone
     /// shows `narrow` instead.
     let kind: String
-    /// The picture that a phone shows instead; nil if it shows the same one.
+    /// The picture that a phone shows instead; nil if a phone shows this picture.
     let narrow: PhonePicture?
     /// Whether the picture scrolls on a phone.
     let scrolls: Bool

@@ -68,7 +68,7 @@ package struct ReportContents: Sendable {
   package let version: String
   /// Whether serial numbers, names and notes are left out.
   package let isAnonymised: Bool
-  /// Links to other pages; none in a page that is a file.
+  /// Links to other pages; empty for a page in a file.
   package var links: [ReportLink] = []
   /// The person; nil without a name.
   package var person: ReportPerson?
@@ -90,8 +90,8 @@ package struct ReportContents: Sendable {
   }
 }
 
-/// A period without sensor values, because the source no longer had them when it was asked. Times are those
-/// of the logbook's clock.
+/// A period without sensor values, because the source no longer had them when the program requested them.
+/// Times are those of the logbook's clock.
 package struct MissingTime: Hashable, Sendable {
   let from: DeviceTime
   let until: DeviceTime

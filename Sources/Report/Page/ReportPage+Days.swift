@@ -4,7 +4,7 @@ import Logbook
 import PDF
 
 extension ReportPage {
-  /// The figures of the days, and each day with its curve and its records.
+  /// The section with the figures of the days, and with each day's curve and records.
   var daily: PageModel.Section? {
     let days = contents.curveDays.filter { !$0.isEmpty }
     guard !days.isEmpty else { return nil }
@@ -139,7 +139,8 @@ struct DayChart {
   let day: DayCurve
   let targets: Targets
   let glucose: GlucoseText
-  /// The upper end of the scale in mg/dL. It is the same for all days, so that they can be compared.
+  /// The upper end of the scale in mg/dL. It is the same for all days, so that the curves of two days can be
+  /// compared.
   let highest: Double
   var insulinUnit = "U"
   var rates = BasalArea()

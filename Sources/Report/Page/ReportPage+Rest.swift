@@ -3,7 +3,7 @@
 import Logbook
 
 extension ReportPage {
-  /// Insulin, carbohydrates and ketones; nil without any.
+  /// The section with insulin, carbohydrates and ketones; nil if there are none.
   var amounts: PageModel.Section? {
     let (amounts, ketones) = (total.amounts, total.ketones)
     let unit = texts.insulinUnit
@@ -43,7 +43,7 @@ extension ReportPage {
   /// The name of the insulin that is neither basal nor premixed.
   var bolusName: String { total.amounts.dosesOfUnknownUse > 0 ? texts.bolusOrUnknown : texts.bolus }
 
-  /// The reason why the amounts of two sources have no sum.
+  /// The text that states why the amounts of two sources have no sum.
   func text(of doubt: SourceDoubt) -> String {
     let names = [doubt.first, doubt.second].map { contents.sourceName($0.source) }
     let text = PageTexts.fill(texts.sourceDoubt, names[0], names[1], "\(doubt.days)")
@@ -87,7 +87,7 @@ extension ReportPage {
     Set(contents.devices.map { $0.name == Device.typed.model ? texts.sheet.typed : $0.name }).sorted()
   }
 
-  /// The numbers of readings that do not count, and the reasons.
+  /// The section with the numbers of readings that do not count, and the reasons.
   var leftOut: PageModel.Section {
     let rows = LeftOut.allCases.filter { total.leftOut[$0] > 0 }.map { reason in
       PageModel.Row(texts.text(of: reason), [count(total.leftOut[reason])])
@@ -114,7 +114,7 @@ extension ReportPage {
     return rows.isEmpty ? [] : [.table(texts.doubled, columns, rows)]
   }
 
-  /// The rules of the figures, and the version of the program.
+  /// The section with the rules of the figures, and the version of the program.
   var about: PageModel.Section {
     var notes = [texts.shortageRule, texts.extremesRule, texts.sensorsRule, texts.clockRule]
     if !contents.missing.isEmpty { notes.append(missingText(contents.missing.count)) }
@@ -132,7 +132,7 @@ extension ReportPage {
 extension ReportPage {
   /// The sentence about missing sensor values; empty if none are missing.
   ///
-  /// - Parameter limit: the maximum number of times that are named.
+  /// - Parameter limit: the maximum number of periods that the sentence names.
   func missingText(_ limit: Int) -> String {
     guard !contents.missing.isEmpty else { return "" }
     let names = contents.missing.prefix(limit).map(name(of:)).joined(separator: ", ")

@@ -3,7 +3,7 @@
 import Logbook
 
 extension ReportPage {
-  /// The share of the time in each range, with the goals.
+  /// The section with the share of the time in each range, and with the goals.
   var ranges: PageModel.Section {
     let sensor = total.sensor
     return PageModel.Section(
@@ -23,7 +23,7 @@ extension ReportPage {
   }
 
   /// The rows from very high to very low. Two ranges together have a separate row, since some goals are for
-  /// both.
+  /// both together.
   private func rangeRows(_ sensor: SensorFigures, _ percents: PercentTexts) -> [PageModel.Row] {
     let (targets, limits) = (contents.targets, glucose.ranges(contents.targets))
     let goals = StatsGoal.all(of: sensor, targets)
@@ -71,7 +71,7 @@ extension ReportPage {
     return [.text("\(texts.goals)\(texts.colon)— (\(texts.text(of: shortage)))")]
   }
 
-  /// The figures of the sensor, and its episodes.
+  /// The section with the figures of the sensor and its episodes; nil without a sensor.
   var sensor: PageModel.Section? {
     let sensor = total.sensor
     guard sensor.readings > 0 else { return nil }
@@ -131,7 +131,7 @@ extension ReportPage {
     return .table(texts.episodes, [texts.range, texts.number, texts.timePerDay, texts.meanDuration], rows)
   }
 
-  /// The profile by the time of day; nil without a sensor.
+  /// The section with the profile by the time of day; nil without a sensor.
   var profile: PageModel.Section? {
     guard total.sensor.readings > 0, let profile = contents.result.profile else { return nil }
     let heading = Markup(texts.profile)

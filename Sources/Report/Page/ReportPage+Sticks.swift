@@ -3,7 +3,7 @@
 import Logbook
 
 extension ReportPage {
-  /// The figures of finger sticks: of the readings, never of the time.
+  /// The section with the figures of finger sticks. They are shares of the readings, never of the time.
   var sticks: PageModel.Section? {
     let figures = total.fingerSticks
     guard figures.readings > 0 else { return nil }
@@ -100,7 +100,7 @@ struct StickBlock {
   /// The 25th and the 75th percentile in mg/dL; nil for fewer than 5 readings.
   let quartiles: (low: Double, high: Double)?
 
-  /// The eight blocks of a day; nil for one without readings.
+  /// The eight blocks of a day; nil for a block without readings.
   static func all(_ sticks: [DayCurve.Dot]) -> [StickBlock?] {
     stride(from: 0, to: 24, by: 3).map { hour in
       var values = Distribution()

@@ -22,12 +22,12 @@ package struct ReportPage: Sendable {
   /// - Throws: what the template throws.
   package func html() throws -> String { try html(usualParts) }
 
-  /// The HTML of some parts: the same bytes for the same contents.
+  /// The HTML of some parts. The same contents give the same bytes.
   ///
   /// - Throws: what the template throws.
   package func html(_ parts: [ReportPart]) throws -> String { try PageTemplate.render(model(parts)) }
 
-  /// The content of the page: the sheets of some parts, and below them the sections of the others.
+  /// The content of the page: the sheets of some parts, and below them the sections of other parts.
   package func model(_ parts: [ReportPart]) -> PageModel {
     let drawn = parts.filter { $0 != .single && $0 != .about }.flatMap { self.sheets($0, .a4) }
     let views = drawn.enumerated().map { index, sheet in
@@ -46,7 +46,7 @@ package struct ReportPage: Sendable {
       navigation: navigation, sections: sections)
   }
 
-  /// All figures, the devices, what was left out, and the rules.
+  /// The sections with all figures, the devices, what was left out, and the rules.
   var aboutSections: [PageModel.Section] {
     [ranges, sensor, profile, sticks, amounts, devices, leftOut, about].compactMap(\.self)
   }
@@ -122,8 +122,8 @@ package struct ReportPage: Sendable {
       groups.insert(digits.suffix(3), at: 0)
       digits = digits.dropLast(3)
     }
-    // A narrow blank, as in ISO 80000. A comma or a point would have different meanings in different
-    // languages.
+    // A narrow blank separates groups of digits, as in ISO 80000. A comma or a point would have different
+    // meanings in different languages.
     return ([digits] + groups).joined(separator: "\u{202F}")
   }
 }

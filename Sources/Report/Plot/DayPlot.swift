@@ -54,7 +54,7 @@ package struct DayPlot: Sendable {
     min(count - 1, max(0, Int(day.part(instant) * Double(count))))
   }
 
-  /// Every third hour, or every sixth where there is little room.
+  /// Every third hour of the day, or every sixth if there is little space.
   private var hours: [(column: Int, text: String)] {
     let step = frame.columns >= 54 ? 3 : 6
     return day.hours(every: step, apart: 3.5 / Double(frame.columns)).map { hour in

@@ -102,7 +102,7 @@ struct PlotFrame: Sendable {
     var (line, used, left) = (PlotLine(), 0, 0)
     for (index, item) in items.enumerated() {
       let start = min(max(item.column, used == 0 ? 0 : used + 1), max(0, columns - item.text.count))
-      // If texts follow, there must be space for the number of those that are left out.
+      // If further texts follow, space is reserved for the number of those that are left out.
       let reserve = index + 1 < items.count ? 4 : 0
       guard left == 0, start >= (used == 0 ? 0 : used + 1),
         start + item.text.count + (start > item.column ? reserve : 0) <= columns

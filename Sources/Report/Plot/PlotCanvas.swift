@@ -3,7 +3,7 @@
 /// A rectangle of a terminal's cells. Each cell has two by four dots (the braille signs from U+2800 on). In
 /// ASCII, a cell with dots is a star.
 ///
-/// In each cell, a sign covers the dots, and dots cover the ground, which is a sign below them.
+/// In each cell, the sign on top covers the dots, and the dots cover the sign of the ground.
 struct PlotCanvas: Sendable {
   private static let bits: [UInt8] = [1, 8, 2, 16, 4, 32, 64, 128]
 
@@ -57,13 +57,13 @@ struct PlotCanvas: Sendable {
     }
   }
 
-  /// Puts a sign below the dots of a cell.
+  /// Puts a sign into a cell, below its dots.
   mutating func ground(_ sign: Character, column: Int, row: Int, _ role: PlotRole?) {
     guard let cell = cell(column, row) else { return }
     grounds[cell] = PlotLine.Piece(text: String(sign), role: role)
   }
 
-  /// Puts a sign above the dots of a cell.
+  /// Puts a sign into a cell, on top of its dots.
   mutating func top(_ sign: Character, column: Int, row: Int, _ role: PlotRole?) {
     guard let cell = cell(column, row) else { return }
     tops[cell] = PlotLine.Piece(text: String(sign), role: role)
@@ -96,7 +96,7 @@ struct PlotCanvas: Sendable {
 package enum PlotRole: Hashable, Sendable {
   case band(GlucoseBand)
   case insulin, food, axis, median, spread
-  /// Items that do not count, which the text also states.
+  /// Items that do not count, as the text next to them also states.
   case leftOut
 }
 
@@ -160,7 +160,7 @@ package struct PlotSigns: Sendable {
   /// The sign between the parts of a line.
   var dot: String { isASCII ? " - " : " · " }
 
-  /// The filling of a range. Each has a different one, so that a bar is readable without colours.
+  /// The filling of a range. Each range has a different filling, so that a bar is readable without colours.
   func filling(_ band: GlucoseBand) -> Character {
     switch band {
     case .veryLow: isASCII ? "!" : "▓"

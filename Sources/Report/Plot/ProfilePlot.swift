@@ -73,7 +73,7 @@ package struct ProfilePlot: Sendable {
 }
 
 extension Profile {
-  /// The profile in sentences, for screen readers: one for every third hour.
+  /// The profile in sentences, for screen readers: one sentence for every third hour.
   package func words(_ glucose: GlucoseText) -> [String] {
     if let shortage { return ["24-hour profile: none (\(shortage.text))."] }
     let lines = stride(from: 0, to: points.count, by: points.count / 8).map { index -> String in

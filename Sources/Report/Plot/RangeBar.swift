@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The five ranges as one bar, lowest first.
+/// The shares of the five ranges as one bar, lowest range first.
 package struct RangeBar: Sendable {
   private let percents: [Double]
   private let texts: PercentTexts
@@ -16,7 +16,7 @@ package struct RangeBar: Sendable {
     (self.signs, self.targets) = (signs, targets)
   }
 
-  /// The bar, and below it the meaning of each part.
+  /// The bar, and below it the meaning and the percentage of each part.
   package func lines(columns: Int) -> [PlotLine] {
     var bar = PlotLine()
     for (band, count) in zip(GlucoseBand.allCases, Self.cells(percents, of: columns)) {
@@ -30,7 +30,8 @@ package struct RangeBar: Sendable {
     return [bar] + Wrapping.lines(parts, columns: columns).map { PlotLine($0) }
   }
 
-  /// The number of cells of each part: by its size, but at least one if it is not 0.
+  /// The number of cells of each part. It follows from the part's size, but is at least one if the size is
+  /// not 0.
   static func cells(_ percents: [Double], of count: Int) -> [Int] {
     let sum = percents.reduce(0, +)
     guard sum > 0 else { return percents.map { _ in 0 } }
@@ -38,7 +39,8 @@ package struct RangeBar: Sendable {
     var cells = exact.map { $0 > 0 ? max(1, Int($0)) : 0 }
     while cells.reduce(0, +) != count {
       let isShort = cells.reduce(0, +) < count
-      // Changes the part that is furthest from its exact size, and of equal parts the first.
+      // Changes the part whose number of cells differs most from its exact size. If two parts differ equally,
+      // the first is changed.
       let candidates = cells.indices.filter { isShort ? exact[$0] > 0 : cells[$0] > 1 }
       guard
         let index = candidates.max(by: { left, right in
@@ -80,8 +82,8 @@ package enum ReadingBar {
   private static let cells = 10
   private static let eighths: [Character] = ["▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
-  /// The bar of a level: its length is the value up to 300 mg/dL, in eighths of a cell, or in ASCII in whole
-  /// cells.
+  /// The bar of a level. Its length is the value, up to 300 mg/dL, in eighths of a cell. In ASCII, it is in
+  /// whole cells.
   package static func line(_ level: GlucoseLevel, _ targets: Targets, _ signs: PlotSigns) -> PlotLine {
     let band = targets.band(of: level)
     let part = min(1, max(0, level.milligrams / 300))

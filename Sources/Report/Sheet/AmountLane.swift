@@ -17,18 +17,19 @@ struct AmountLane {
     func isSameKind(as other: Mark) -> Bool { isBasal == other.isBasal && isMixed == other.isMixed }
   }
 
-  /// Marks whose numbers are next to each other, in the order of the marks.
+  /// A group of marks whose numbers are written next to each other, in the order of the marks.
   private struct Cluster {
     var marks: [(x: Double, mark: Mark)]
 
-    /// Adds the marks of a minute. A mark is moved to the right if it would cover a mark of another kind
-    /// before it.
+    /// Adds the marks of a minute. A mark is moved to the right if it would cover the mark of another kind to
+    /// its left.
     mutating func add(_ others: [Mark], at x: Double, before edge: Double) {
       for mark in others {
         let least = marks.last.map { $0.x + ($0.mark.isSameKind(as: mark) ? 0 : AmountLane.step) } ?? x
         marks.append((max(x, least), mark))
       }
-      // Marks in the last minutes of a day are moved to the left, so that all are before the edge.
+      // Marks in the last minutes of a day are moved to the left, so that all of them are before the right
+      // edge.
       let excess = (marks.last?.x ?? edge) - edge
       if excess > 0 { for index in marks.indices { marks[index].x -= excess } }
     }
@@ -53,7 +54,7 @@ struct AmountLane {
   let font: Drawing.Font
   /// The sign after an amount of premixed insulin.
   var mixedSign = ""
-  /// Returns the height for an amount, as a fraction of the height of the highest mark.
+  /// Returns the height of the mark for an amount, as a fraction of the height of the highest mark.
   let height: (Double) -> Double
 
   /// The height of the highest mark in points. Digits are 0.73 times the font size high.
@@ -99,11 +100,11 @@ struct AmountLane {
     cluster.marks.reduce(-Self.gap) { $0 + font.width(text($1.mark)) + Self.gap }
   }
 
-  /// The marks in clusters. A minute joins the cluster before it if the numbers of that cluster leave no
-  /// space for its own number.
+  /// The marks, grouped into clusters. The marks of a minute join the previous cluster if the numbers of that
+  /// cluster leave no space for theirs.
   ///
-  /// Otherwise one number would be missing, or the number of a bolus would look like that of the basal
-  /// insulin after it.
+  /// Without clusters, one number would be missing, or the number of a bolus would look like that of the
+  /// basal insulin after it.
   private var clusters: [Cluster] {
     var clusters: [Cluster] = []
     for (instant, marks) in minutes {
@@ -139,8 +140,8 @@ struct AmountLane {
     return minutes
   }
 
-  /// The number above a mark: the sum of its amounts. Equal amounts are shown as their count and one of them,
-  /// so that a dose that is stated twice is noticed.
+  /// The number above a mark: the sum of its amounts. If all amounts are equal, the number of doses and one
+  /// amount are shown. So a reader notices a dose that is stated twice.
   private func text(_ mark: Mark) -> String {
     let count = mark.amounts.count
     let isRepeated = count > 1 && Set(mark.amounts).count == 1

@@ -5,11 +5,12 @@ import Logbook
 /// The basal rates of a pump as an area at the foot of a day's curve. Each rate lasts until it ends, or until
 /// the next one begins.
 struct BasalArea {
-  /// The height of the highest rate on the scale of glucose, in mg/dL. Hardly any values are so low.
+  /// The height of the highest rate on the scale of glucose, in mg/dL. Hardly any glucose values are as low,
+  /// so the area covers few of them.
   private static let top = 36.0
   private static let maxMinutes = 1440.0
 
-  /// The rates in the order of time. The first one may have begun on the day before.
+  /// The rates that the day needs, in the order of time. The first one may have begun on the day before.
   var rates: [DayEvent] = []
   /// The highest rate of all days, so that the areas of two days can be compared.
   var highest = 0.0

@@ -20,7 +20,7 @@ struct FlowLayout {
   var sheets: [Sheet] { pages.map { Sheet(anchor: anchor, boxes: [Sheet.Box(drawing: $0)]) } }
 
   mutating func add(_ section: PageModel.Section) {
-    // A heading is never the last line of a sheet.
+    // Space for more than the heading is reserved, so that a heading is never the last line of a sheet.
     reserve(60)
     let y = y
     page.rectangle(0, y, Sheet.width, Drawing.titleHeight, fill: .panel)
@@ -124,8 +124,8 @@ struct FlowLayout {
     page.line(0, y, widths.reduce(0, +), y, Drawing.Stroke(ink: .grid, width: 0.4))
   }
 
-  /// The widths of the columns of a table. Each is as wide as its longest cell; if they do not fit, the
-  /// widest ones become narrower first.
+  /// The widths of the columns of a table. Each is as wide as its longest cell; if the columns do not fit,
+  /// the widest ones are made narrower first.
   private static func widths(_ rows: [[String]]) -> [Double] {
     let count = rows.map(\.count).max() ?? 0
     var widths = (0..<count).map { column in
@@ -140,7 +140,7 @@ struct FlowLayout {
 }
 
 extension ReportPage {
-  /// The sections on sheets, as the PDF shows them.
+  /// The sections, laid out on sheets as the PDF shows them.
   func flow(_ sections: [PageModel.Section], _ paper: Paper, anchor: String) -> [Sheet] {
     if sections.isEmpty { return [] }
     var layout = FlowLayout(paper, anchor: anchor)

@@ -8,16 +8,16 @@ struct PlotArea: Sendable {
   let top: Double
   let right: Double
   let bottom: Double
-  /// The highest value, in mg/dL; the lowest one is 0.
+  /// The upper end of the scale, in mg/dL. The lower end is 0.
   let highest: Double
 
-  /// The upper end of the scale for values up to this one. It is at least 250 mg/dL in steps of 50, or 14
-  /// mmol/L in steps of 2.
+  /// The upper end of the scale for a picture whose values are at most `highest`. It is at least 250 mg/dL in
+  /// steps of 50, or 14 mmol/L in steps of 2.
   ///
-  /// It is at most 650 mg/dL or 36 mmol/L, since meters show up to 600 mg/dL (33.3 mmol/L). A higher value is
-  /// drawn at the edge.
+  /// The upper end is at most 650 mg/dL or 36 mmol/L, since meters show up to 600 mg/dL (33.3 mmol/L). A
+  /// higher value is drawn at the edge.
   static func end(_ highest: Double, _ unit: GlucoseUnit, least: Double = 250) -> Double {
-    // The highest value must not be at the edge.
+    // The scale ends above the highest value, which must not be drawn at the edge.
     let highest = highest * 1.03
     if unit == .milligramsPerDecilitre { return min(650, max(least, (highest / 50).rounded(.up) * 50)) }
     let factor = Quantity.milligramsPerDecilitreInMillimole
@@ -135,7 +135,7 @@ struct DayLine {
     for run in day.runs {
       let points = thinned(run.map(point))
       drawing.path(points, stroke: Drawing.Stroke(ink: .curve, width: width))
-      // A line this short cannot be seen, so dots are drawn as well.
+      // The curve of a run with so little width cannot be seen, so its values are drawn as dots, too.
       guard let first = points.first, let last = points.last, last.x - first.x < 1.5 else { continue }
       for point in points { drawing.circle(point.x, point.y, 1.1, fill: .curve) }
     }

@@ -11,7 +11,7 @@ extension ReportPage {
   /// The days with insulin and carbohydrates: a table, then each day as a strip.
   func amountSheets(_ paper: Paper) -> [Sheet] {
     let rows = amountRows
-    // The table of a year needs several sheets.
+    // The table of a year needs several sheets, so the rows are divided.
     let perSheet = Int((paper.room - Drawing.titleHeight - Self.headHeight - 3) / Self.rowHeight)
     let tables = stride(from: 0, to: rows.count, by: perSheet).map { start in
       amountTable(Array(rows[start..<min(start + perSheet, rows.count)]))
@@ -135,7 +135,7 @@ extension ReportPage {
     return drawing
   }
 
-  /// The names of the columns, and below each its unit.
+  /// Draws the names of the columns, and below each name its unit.
   private func amountHead(on drawing: inout Drawing) {
     let (words, unit) = (texts.sheet, texts.insulinUnit)
     let heads = [
@@ -161,8 +161,8 @@ extension ReportPage {
     drawing.text(font.fitted(text, step - 3), first + step * Double(column) - 6, y, font, ink, .end)
   }
 
-  /// The strip of one day: its curve, and below it insulin and carbohydrates at their times. The figures are
-  /// at the left, or on a phone above.
+  /// The strip of one day: its curve, and below it insulin and carbohydrates at their times. The figures of
+  /// the day are at the left, or on a phone above the curve.
   private func strip(
     _ day: DayCurve, _ highest: Double, _ rates: BasalArea, isPhone: Bool = false
   ) -> Drawing {
@@ -190,7 +190,7 @@ extension ReportPage {
     return drawing
   }
 
-  /// The short name of boluses, with a sign if the use of some doses is unknown.
+  /// The short name of boluses, followed by a question mark if the use of some doses is unknown.
   var bolusShort: String { texts.sheet.bolusShort + (total.amounts.dosesOfUnknownUse > 0 ? "?" : "") }
 
   /// The totals of a day as texts.

@@ -4,14 +4,14 @@ import Logbook
 import PDF
 
 extension ReportPage {
-  /// The title of the report, and below it the person.
+  /// The title of the report, and below it the name of the person.
   var personBox: Drawing {
     var drawing = Drawing(width: 250, height: 52)
     drawing.part(.heading(1)) { $0.text(texts.title, 0, 14, Drawing.Font(size: 15, isBold: true)) }
     let font = Drawing.Font(size: 10.5, isBold: true)
     drawing.part(.paragraph) { drawing in
       guard let person = contents.person, !contents.isAnonymised, !person.name.isEmpty else {
-        // Without a name, there is a line to write on.
+        // Without a name, a line is drawn on which a person can write it.
         drawing.text(texts.sheet.name, 0, 34, .plain, .soft)
         let start = Drawing.Font.plain.width(texts.sheet.name) + 6
         return drawing.line(start, 35, 220, 35, Drawing.Stroke(ink: .line))
@@ -62,7 +62,7 @@ extension ReportPage {
     return drawing
   }
 
-  /// The target range, and the people for whom its goals are, unless these are the standard ones.
+  /// The target range and, unless the targets are the standard ones, the people for whom its goals are.
   private var targets: String {
     let range = "\(texts.targetRange) \(glucose.range(contents.targets)) \(contents.unit.name)"
     return switch contents.targets {
@@ -96,7 +96,8 @@ extension ReportPage {
     return "\(number) \(texts.sheet.months[month - 1])"
   }
 
-  /// The length of a day on which the clock changed, to follow its name; empty for a day of 24 hours.
+  /// The length of a day on which the clock changed, as a text after the name of the day. Empty for a day of
+  /// 24 hours.
   func length(of day: DayCurve) -> String { day.hourCount == 24 ? "" : " · \(day.hourCount) h" }
 
   /// The zone, and the first days on which the clock changed.

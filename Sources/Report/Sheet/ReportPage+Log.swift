@@ -6,14 +6,14 @@ import PDF
 /// A row of the logbook, with its cells broken into lines.
 private struct LogRow {
   let head: String
-  /// The values of each column, line by line.
+  /// The finger sticks of each column, line by line.
   let cells: [[[StickLog.Entry]]]
   /// The amounts of each column, line by line.
   let amounts: [[String]]
   var isShaded = false
   var lines: Int { max(1, (cells.map(\.count) + amounts.map(\.count)).max() ?? 1) }
 
-  /// The row in parts of at most this many lines.
+  /// The row, divided into rows of at most this number of lines.
   func split(_ maxLines: Int) -> [LogRow] {
     guard lines > maxLines, maxLines > 0 else { return [self] }
     return stride(from: 0, to: lines, by: maxLines).map { start in
@@ -94,7 +94,8 @@ extension ReportPage {
     }
   }
 
-  /// The values of a cell in lines: next to each other if there is space. None is left out.
+  /// The values of a cell, divided into lines. Values are next to each other if there is space, and none is
+  /// left out.
   private func lines(_ entries: [StickLog.Entry]) -> [[StickLog.Entry]] {
     var (lines, left): ([[StickLog.Entry]], Double) = ([], 0)
     for entry in entries {
@@ -206,7 +207,7 @@ extension ReportPage {
     drawing.part(.row) { drawing in
       if row.cells.isEmpty {
         drawing.part(.rowHead) { $0.text(row.head, Self.headWidth + 6, y + 11, .plain, .soft) }
-        // A row of a table needs all of its cells, so the empty ones are added.
+        // In a PDF, a row of a table needs all of its cells, so empty cells are added.
         for _ in 1...11 { drawing.part(.cell) { _ in } }
         return
       }
@@ -252,7 +253,7 @@ struct StickLog {
   /// One value in a cell.
   struct Entry {
     let level: GlucoseLevel
-    /// Whether a mark of the reading determined the column, and not only the time of day.
+    /// Whether a mark of the reading, and not only the time of day, determined the column.
     let isMarked: Bool
   }
 
@@ -264,7 +265,7 @@ struct StickLog {
 
   /// The hours at which the columns for breakfast, lunch, dinner and bedtime begin.
   static let hours = [5, 11, 16, 22]
-  /// More consecutive empty days than this become one row.
+  /// If there are more consecutive empty days than this number, they become one row.
   private static let maxEmptyDays = 3
 
   let rows: [Row]

@@ -6,7 +6,7 @@ extension ReportPage {
   /// The letters of a text that the font of the PDF lacks; the PDF shows question marks instead.
   package static func lettersMissing(in text: String) -> [Character] { PDFFace.missing(in: text) }
 
-  /// The PDF of some parts: the same bytes for the same contents.
+  /// The PDF of some parts. The same contents give the same bytes.
   ///
   /// - Returns: the bytes, and the letters that the font lacks, for which the PDF has question marks.
   package func pdf(_ parts: [ReportPart], _ paper: Paper) -> (bytes: [UInt8], missing: [Character]) {
@@ -46,7 +46,7 @@ extension ReportPage {
     let page = PageTexts.fill(texts.sheet.pageOf, "\(number)", "\(count)")
     let room = Sheet.width - Drawing.Font.small.width(page) - 12
     drawing.line(0, 5, Sheet.width, 5, Drawing.Stroke(ink: .grid))
-    // A long name is shortened, and the period is not.
+    // A long name is shortened, but the text with the period is not.
     let rest = "\(periodTitle) · glucoport \(contents.version)"
     let name = Drawing.Font.small.fitted(shownName, room - Drawing.Font.small.width(" · " + rest) - 0.5)
     let text = [name, rest].filter { !$0.isEmpty }.joined(separator: " · ")
@@ -57,7 +57,7 @@ extension ReportPage {
 }
 
 extension Drawing {
-  /// Draws the operations on the last page of a document, moved to a position.
+  /// Draws the operations on the last page of a document, moved by `x` and `y`.
   func draw(on document: inout PDFDocument, x: Double, y: Double) {
     var moved = Drawing(width: width, height: height)
     moved.add(self, x: x, y: y)
@@ -79,7 +79,7 @@ extension Drawing {
     }
   }
 
-  /// A circle of four curves. With the factor 0.5523 they differ least from a true circle.
+  /// A circle of four curves. With the factor 0.5523 the curves differ least from a true circle.
   private static func round(_ x: Double, _ y: Double, _ r: Double) -> [PDFSegment] {
     let k = 0.5523 * r
     return [

@@ -4,7 +4,7 @@ import Logbook
 import PDF
 
 extension ReportPage {
-  /// The profile by the time of day.
+  /// The box with the profile by the time of day.
   func profileBox(_ width: Double = Sheet.width, height: Double) -> Drawing {
     let note = width < Sheet.width ? "" : " · \(texts.sheet.profileNote)"
     var drawing = Drawing.box(texts.profile, width: width, height: height, note: contents.unit.name + note)
@@ -60,7 +60,7 @@ extension ReportPage {
   private static func curves(
     _ run: [(minute: Int, values: [Double])], _ area: PlotArea, on drawing: inout Drawing
   ) {
-    // Each edge has a line, so that a print in grey shows where an area ends.
+    // The edge of each area has a line, so that a print in grey shows where the area ends.
     for index in [0, 4] {
       drawing.path(
         curve(run, index, area), stroke: Drawing.Stroke(ink: .curve, width: 0.5, dashes: [1.5, 1.5]))

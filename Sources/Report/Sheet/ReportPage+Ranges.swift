@@ -3,7 +3,7 @@
 import Logbook
 import PDF
 
-/// One line of the list of ranges.
+/// One line in the list of ranges.
 private struct RangeLine {
   let name: String
   let percent: String
@@ -33,7 +33,7 @@ private struct RangeColumns {
 }
 
 extension ReportPage {
-  /// The share of the time in each range, with the goals.
+  /// The box with the share of the time in each range, and with the goals.
   func rangesBox(_ width: Double = Sheet.rangesWidth, height: Double) -> Drawing {
     let sensor = total.sensor
     var drawing = Drawing.box(texts.ranges, width: width, height: height)
@@ -78,7 +78,8 @@ extension ReportPage {
     return drawing
   }
 
-  /// The share of the finger sticks in each range. There is no goal, since goals are for shares of the time.
+  /// The box with the share of the finger sticks in each range. It has no goals, since goals are for shares
+  /// of the time.
   func stickRangesBox(_ width: Double = Sheet.rangesWidth, height: Double) -> Drawing {
     let ranges = total.fingerSticks.ranges
     var drawing = Drawing.box(texts.percentOfReadings, width: width, height: height)
@@ -156,7 +157,8 @@ extension ReportPage {
     }
   }
 
-  /// Draws the ranges as a bar, each as high as its share, and a line from each to its row.
+  /// Draws the ranges as one bar, in which each part is as high as its share. A line connects each part with
+  /// its row.
   private func bar(
     _ lines: [RangeLine], _ middles: [Double], _ shares: [Int], from top: Double, to bottom: Double,
     on drawing: inout Drawing
@@ -206,7 +208,7 @@ extension ReportPage {
     }
   }
 
-  /// The positions from top to bottom, moved apart so that none covers another.
+  /// The positions from top to bottom, moved apart so that no text covers another.
   static func apart(_ wanted: [Double], by distance: Double, from top: Double, to bottom: Double) -> [Double]
   {
     var places = wanted

@@ -52,7 +52,8 @@ extension ReportPage {
     return drawing
   }
 
-  /// The finger sticks before and after meals, and the change by a meal; nil if no finger stick is marked.
+  /// The box with the finger sticks before and after meals, and with the change by a meal; nil if no finger
+  /// stick is marked.
   var mealsBox: Drawing? {
     let sticks = contents.days.flatMap(\.sticks)
     let groups: [(name: String, mark: ReadingMarks)] = [
@@ -93,7 +94,7 @@ extension ReportPage {
     return drawing
   }
 
-  /// The unit, and for a longer period that only the last days are shown.
+  /// The unit and, for a longer period, the statement that only the last days are shown.
   private var unitAndDays: String {
     guard total.days > ReportContents.maxLogDays else { return contents.unit.name }
     return "\(contents.unit.name) · \(PageTexts.fill(texts.sheet.lastDays, "\(ReportContents.maxLogDays)"))"
@@ -119,13 +120,13 @@ extension ReportPage {
 
 /// A pair of finger sticks: one before and one after the same meal.
 enum MealPair {
-  /// The minimum number of pairs for a median.
+  /// The minimum number of pairs for which a median is shown.
   static let needed = 5
   /// The maximum time in seconds from the first to the second finger stick.
   private static let maxSeconds: Int64 = 4 * 3600
 
-  /// The differences in mg/dL between each finger stick after a meal and the last one before it with the mark
-  /// before a meal or fasting.
+  /// The differences in mg/dL between two finger sticks of a meal: one marked as after a meal, and the last
+  /// one before it that is marked as before a meal or fasting.
   static func all(_ sticks: [DayCurve.Dot]) -> [Double] {
     var pairs: [Double] = []
     var before: DayCurve.Dot?

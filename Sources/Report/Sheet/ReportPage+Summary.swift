@@ -80,7 +80,8 @@ extension ReportPage {
     let highest = ranked(sticks.highest.number, at: 1, edges)
     let median = ranked(sticks.median.number, at: 0.5, edges)
     let range = "\(lowest)–\(highest) \(contents.unit.name)"
-    // LO and HI count as their limits, so the mean is only a bound. The note states their number.
+    // LO and HI count as the limits of the device, so the mean is only a bound. The note states the number of
+    // such readings.
     let beyond = sticks.lows + sticks.highs
     let counted = beyond == 0 ? "" : "LO, HI: \(count(beyond))"
     let lines = [
@@ -95,7 +96,7 @@ extension ReportPage {
       line(texts.deviation, sticks.standardDeviation, value(sticks.standardDeviation)),
       line(texts.sheet.variation, sticks.variation, short(sticks.variation, percent)),
     ]
-    // If all values of the sensor are missing, no other box mentions the sensor.
+    // If all values of the sensor are missing, no other box mentions the sensor, so this box does.
     let note = total.sensor.readings == 0 ? missingText(1) : ""
     return list(texts.sheet.stickFigures, lines, note, height: height)
   }

@@ -85,18 +85,18 @@ extension ReportPage {
     line.dots(1.7, on: &drawing)
   }
 
-  /// The figures of each day, by its number.
+  /// The figures of each day, by the number of the day since 1970.
   var groups: [Int: GroupFigures] {
     Dictionary(contents.result.groups.compactMap { group in group.key.map { ($0, group) } }) { first, _ in
       first
     }
   }
 
-  /// Insulin, carbohydrates and finger sticks per day; nil without any.
+  /// The box with insulin, carbohydrates and finger sticks per day; nil if there are none.
   var amountsBox: Drawing? {
     let amounts = total.amounts
-    // Each mean is over the days with any amount, as in all figures. If only some days have any, the line
-    // states their number.
+    // Each mean is over the days with any amount, as in all figures. If this is not every day, the line
+    // states the number of these days.
     func mean(_ amount: DailyAmount, of days: Int, _ text: (String) -> String) -> String? {
       guard amount.records > 0 else { return nil }
       let text = text(short(amount.perDay) { glucose.decimal($0) })
@@ -133,8 +133,8 @@ extension ReportPage {
     return drawing
   }
 
-  /// The shares of basal insulin and boluses in the insulin of the period. Nil if a day has only one of them:
-  /// a dose that was not recorded would look like a change of the treatment.
+  /// The shares of basal insulin and boluses in the insulin of the period. Nil if a day has only one of the
+  /// two: if doses were not recorded, the shares would look like a change of the treatment.
   private var basalShare: String? {
     let amounts = total.amounts
     let (basal, bolus) = (amounts.basal, amounts.bolus)
@@ -147,8 +147,8 @@ extension ReportPage {
     return "\(texts.basal) : \(texts.bolus) \(percent) : \(100 - percent)"
   }
 
-  /// The devices by model, the readings that were left out, and the statement that the report is not a
-  /// medical device.
+  /// The box with the devices by model, the readings that were left out, and the statement that the report is
+  /// not a medical device.
   var footBox: Drawing {
     let names = deviceNames.filter { !$0.isEmpty }.map(ForeignText.shown)
     let reasons = LeftOut.allCases.filter { total.leftOut[$0] > 0 }.map {
@@ -162,7 +162,7 @@ extension ReportPage {
         texts.sheet.notice,
       ]).filter { !$0.isEmpty }.map { text in
         let lines = Drawing.Font.small.wrapped(text, Sheet.width)
-        // Only three lines are shown; the complete text is on the page about the report.
+        // Only three lines of a text are shown. The complete text is in the part `about`.
         return lines.count > 3 ? Array(lines.prefix(2)) + [lines[2] + " …"] : lines
       }
     var drawing = Drawing(width: Sheet.width, height: Double(paragraphs.joined().count) * 8.8 + 2)

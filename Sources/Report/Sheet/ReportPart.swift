@@ -18,7 +18,7 @@ package enum ReportPart: String, CaseIterable, Sendable {
 package struct ReportPerson: Hashable, Sendable {
   /// The name.
   package let name: String
-  /// The date of birth as it is printed; empty if nothing is known.
+  /// The date of birth as it is printed; empty if it is unknown.
   package let born: String
 
   /// A person of this name.
@@ -31,7 +31,7 @@ extension ReportPage {
     ReportPart.allCases.filter { part in
       switch part {
       case .summary: true
-      // Without a sensor, the part `log` shows the amounts.
+      // Without a sensor, the part `log` shows the amounts, so this part is not needed.
       case .days: hasAmounts && total.sensor.readings > 0
       case .log: total.fingerSticks.readings > 0
       case .single, .about: false
@@ -39,7 +39,7 @@ extension ReportPage {
     }
   }
 
-  /// The usual parts, each day separately, and all figures.
+  /// The usual parts, the part with each day separately, and the part with all figures.
   package var allParts: [ReportPart] { usualParts + [.single, .about] }
 
   private var hasAmounts: Bool { total.amounts.insulin.records + total.amounts.carbohydrates.records > 0 }
@@ -55,7 +55,8 @@ extension ReportPage {
     }
   }
 
-  /// The summary: of the sensor's time if there is a sensor, otherwise of finger sticks.
+  /// The sheet of the summary. It is about the time of a sensor if there is a sensor, otherwise about finger
+  /// sticks.
   private func summarySheet(_ paper: Paper) -> Sheet {
     let head = [personBox, periodBox]
     let foot = [amountsBox, earlierBox, footBox].compactMap(\.self)

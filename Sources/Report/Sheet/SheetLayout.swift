@@ -26,7 +26,7 @@ struct Sheet: Sendable {
     var isTable = false
     /// Whether the box has the whole width, so that a phone must scroll it.
     var isWide: Bool { drawing.width > Sheet.width * 0.7 }
-    /// Whether the box has only lines of text, which a page in HTML can break to its own width.
+    /// Whether the box has only lines of text, which an HTML page can break to its own width.
     var isText: Bool {
       isWide
         && drawing.operations.allSatisfy { operation in
@@ -36,7 +36,7 @@ struct Sheet: Sendable {
           }
         }
     }
-    /// The percentage of the sheet's width, on a wide screen.
+    /// The percentage of the sheet's width that the box takes on a wide screen.
     var percent: Int { Int(drawing.width / Sheet.width * 100) }
   }
 
@@ -93,7 +93,7 @@ extension Drawing {
     return drawing
   }
 
-  /// Adds lines of text below the title, and returns their height in points.
+  /// Adds the text below the title, and returns the height of its lines in points.
   mutating func note(_ text: String) -> Double {
     let lines = Font.small.wrapped(text, width - 12)
     part(.paragraph) { drawing in
@@ -104,7 +104,7 @@ extension Drawing {
     return 9 * Double(lines.count) + 4
   }
 
-  /// Adds the reason why a box has no figure, in its middle.
+  /// Writes the reason why the box has no figure into the middle of the box.
   mutating func reason(_ text: String) {
     let lines = Font.plain.wrapped(text, width - 40)
     let (width, height) = (width, height)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The texts of a report in one language. `{1}` is replaced by the first argument, and so on.
+/// The texts of a report in one language. A text can have arguments: `{1}` is replaced by the first one, and
+/// so on.
 package struct PageTexts: Sendable {
   /// The language code for HTML.
   package let code: String
@@ -81,7 +82,8 @@ package struct PageTexts: Sendable {
   package let dailyLimit: String
   /// Explains the daily curves.
   package let dailyMeaning: String
-  /// The description of a daily curve: the number of sensor readings, the lowest and the highest.
+  /// The description of a daily curve. The arguments are the number of sensor readings, the lowest and the
+  /// highest.
   package let dayDescription: String
   /// The description of a day without a curve.
   package let noDayReadings: String
@@ -140,11 +142,12 @@ package struct PageTexts: Sendable {
   package let sensorCopies: String
   package let otherSource: String
   package let readingsAndRecords: String
-  /// Shown if two sources seem to state the same items: the names of both, and the number of days.
+  /// Shown if two sources seem to state the same items. The arguments are the names of both, and the number
+  /// of days.
   package let sourceDoubt: String
-  /// The constant time difference between two sources, in hours and minutes.
+  /// The constant time difference between two sources. The arguments are its hours and minutes.
   package let sourceShift: String
-  /// Follows a record that other sources state as well: the names of these sources.
+  /// Follows a record that other sources state as well. The argument is the list of these sources.
   package let alsoIn: String
   package let about: String
   package let program: String
@@ -152,11 +155,11 @@ package struct PageTexts: Sendable {
   package let sensorsRule: String
   package let shortageRule: String
   package let clockRule: String
-  /// The sentence about missing sensor values: the times.
+  /// The sentence about missing sensor values. The argument is the list of their times.
   package let missing: String
   /// States what is left out of an anonymised report.
   package let anonymised: String
-  /// Shown in a report of one selected device: its name.
+  /// Shown in a report of one selected device. The argument is its name.
   package let onlyDevice: String
   /// Replaces `onlyDevice` in an anonymised report.
   package let oneDevice: String
