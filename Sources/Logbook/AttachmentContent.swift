@@ -23,7 +23,7 @@ package struct AttachmentContent: Hashable, Sendable {
 
 /// How many bytes of an attachment's content the store or the service has.
 package struct HeldContent: Hashable, Sendable {
-  /// The number of bytes held, from the first on.
+  /// The number of bytes that are held. They are the first bytes of the content.
   package var bytes: Int64
   /// The size of the whole content; nil if unknown.
   package var size: Int64?
@@ -46,8 +46,8 @@ package enum ContentAnswer: Hashable, Sendable {
   case misplaced(HeldContent)
   /// The content was complete with this part, but did not match its digest. The service deleted it.
   case wrongDigest
-  /// The logbook has reached its limit for all contents. Nothing was stored. The text is the service's
-  /// message with the limit.
+  /// The logbook has reached its limit for the contents of all attachments. Nothing was stored. The text is
+  /// the service's message with the limit.
   case full(String)
 }
 
@@ -58,7 +58,7 @@ package struct ContentPart: Hashable, Sendable {
   /// The bytes from the requested offset on.
   package var bytes: [UInt8]
 
-  /// A part of a content of this size.
+  /// A part of a content whose whole size is `size`.
   package init(size: Int64, bytes: [UInt8]) {
     self.size = size
     self.bytes = bytes

@@ -4,7 +4,7 @@ import Dispatch
 
 /// A value of type `State`. Jobs use it one at a time, on another thread than the caller's.
 ///
-/// After a caller has passed the value, it keeps no reference to any part of it. It may use an object that a
+/// A caller that passes a value to `init` keeps no reference to any part of it. It may use an object that a
 /// job or `afterwards` returned from the value, but only while no job is pending.
 package final class BackgroundWorker<State>: @unchecked Sendable {
   // `@unchecked` is safe: the state is only used on the queue, which runs one job at a time. Callers use

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A page of changes that others made on a service.
+/// A page of the changes that other nodes or programs made in the logbook of a service.
 package struct ChangePage: Sendable {
-  /// The readings that others added, each once.
+  /// The readings that others added. Each is listed once.
   package var readings: ReadingBatch
   /// The indices in `readings` of those readings that come from documents of other programs. The store may
   /// already have the same readings from its own sources, so it compares them.
   package var foreign: Set<Int>
-  /// The records that others changed, in their current state, each once.
+  /// The records that others changed, in their current state. Each is listed once.
   package var records: [RemoteRecord]
-  /// Items of the service that this program does not accept, counted by reason.
+  /// The items of the service that this program does not accept, counted by reason.
   package var notTaken: [String: Int] = [:]
   /// The cursor with which the next page is requested. It can change even if the page is empty.
   package var cursor: String

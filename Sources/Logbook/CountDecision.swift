@@ -6,9 +6,10 @@
 package struct CountDecision: Hashable, Sendable {
   /// What the person decided.
   package enum Choice: String, CaseIterable, Sendable {
-    /// The items of both sources, or both items, state one fact. It counts once.
+    /// The items of both sources, or both items, describe the same doses, meals or measurements. These count
+    /// once.
     case once
-    /// The items are separate facts, and all of them count.
+    /// The items describe different doses, meals or measurements, and all of them count.
     case both
     /// Only the items of the source in `source` count.
     case only

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An item whose amount is part of a total: a dose, a meal, a finger stick or a ketone reading. Its
-/// properties show whether an item of another source states the same fact.
+/// properties show whether an item of another source describes the same dose, meal or measurement.
 package struct CountableItem: Sendable {
   /// The kinds of items that have totals.
   package enum Kind: String, CaseIterable, Sendable {
@@ -42,10 +42,11 @@ package struct CountableItem: Sendable {
   /// Whether a pump's algorithm gave the dose. An algorithm can give two equal doses a few minutes apart, but
   /// not within one minute.
   let isAutomatic: Bool
-  /// How many optional details the item states. If several sources state one fact, the item with the most
-  /// details is kept.
+  /// How many optional details the item states. If several sources describe the same dose, meal or
+  /// measurement, the item with the most details is kept.
   let details: Int
-  /// The other sources that state the same fact. Empty until `CountedOnce` has compared the items.
+  /// The other sources that describe the same dose, meal or measurement. Empty until `CountedOnce` has
+  /// compared the items.
   package internal(set) var twins: [CountingSource] = []
 }
 
@@ -111,15 +112,16 @@ extension CountableItem {
 // MARK: - The same fact
 
 extension CountableItem {
-  /// Two times that differ by less can be the same time: exports cut or round to minutes, which moves a time
-  /// by up to 59 seconds. In 29 real exports with 2,192 items, a single source states two equal amounts
-  /// within one minute 3 times, but within 5 minutes 28 times.
+  /// Two times that differ by less than this can be the same time: exports cut or round times to minutes,
+  /// which moves them by up to 59 seconds. In 29 real exports with 2,192 items, a single source states two
+  /// equal amounts within one minute 3 times, but within 5 minutes 28 times. So a longer window would join
+  /// more items that are different.
   static let windowSeconds: Int64 = 60
   /// The maximum distance of two instants with equal shown times: no two zones' offsets differ by more.
   static let maxInstantSeconds: Int64 = 26 * 3600
 
-  /// Whether the two items can state the same fact: they have different sources, equal amounts, and times
-  /// within a minute.
+  /// Whether the two items can describe the same dose, meal or measurement: they have different sources,
+  /// equal amounts, and times within a minute.
   func canRepeat(_ other: CountableItem) -> Bool {
     kind == other.kind && source != other.source && isNear(other) && fits(other)
       && amount.agrees(with: other.amount)
@@ -147,7 +149,7 @@ extension CountableItem {
     let distance = abs(instant - other.instant)
     if distance < Self.windowSeconds { return true }
     // An algorithm gives equal doses within minutes, so two of its doses with equal shown times at different
-    // instants may be two facts.
+    // instants may be two doses.
     return !isAutomatic && !other.isAutomatic && distance <= Self.maxInstantSeconds
       && abs(shown - other.shown) < Self.windowSeconds
   }
@@ -169,8 +171,9 @@ extension CountableItem {
     return marks.contains(.linked) || other.marks.contains(.linked)
   }
 
-  /// Which of two items that state one fact is kept: true for this one. The choice decides which use, marks
-  /// and exact second the result has. The amount is the same for both, apart from rounding.
+  /// Whether this item is kept, and not `other`, if both describe the same dose, meal or measurement. The
+  /// choice decides which use, marks and exact second the result has. The amount is the same for both, apart
+  /// from rounding.
   package func precedes(_ other: CountableItem) -> Bool {
     if source.role != other.source.role { return source.role.rawValue < other.source.role.rawValue }
     if details != other.details { return details > other.details }

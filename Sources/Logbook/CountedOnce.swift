@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether an item is part of totals, and why not.
+/// Whether an item counts in totals and, if not, the reason.
 package enum CountVerdict: Hashable, Sendable {
-  /// The item counts. `alsoIn` lists the repetitions by other sources that state the same fact.
+  /// The item counts. `alsoIn` lists what other sources state about the same dose, meal or reading.
   case counts(alsoIn: [Repetition])
-  /// The item is left out, since the item with this id from this source states the same fact.
+  /// The item is left out, since the item with this id from this source describes the same dose, meal or
+  /// reading.
   case repeats(String, CountingSource)
   /// The item is left out: it is a finger stick that is a copy of this sensor's value.
   case sensorValue(CountingSource)
@@ -15,7 +16,7 @@ package enum CountVerdict: Hashable, Sendable {
   package var counts: Bool { if case .counts = self { true } else { false } }
 }
 
-/// What another source states about a fact that counts once.
+/// What another source states about a dose, a meal or a reading that counts once.
 package struct Repetition: Hashable, Sendable {
   /// The other source.
   package let source: CountingSource
@@ -33,13 +34,15 @@ package struct Repetition: Hashable, Sendable {
   }
 }
 
-/// Finds items that repeat a fact of another source. Callers add the items in the order of time, and get them
-/// in the same order with their verdicts. Memory grows with the items within 26 hours, not with the store.
+/// Finds items that repeat an item of another source. Callers add the items in the order of time, and get
+/// them in the same order with their verdicts. Memory grows with the items within 26 hours, not with the
+/// store.
 ///
-/// The rule: items of different sources with equal amounts and times within a minute are one fact, of which
-/// one item is kept. A source repeats itself only in a second export (`OwnCopies`). So if one source states a
-/// fact twice and another once, it counts twice. Earlier facts get their repetitions first. Thus an item's
-/// verdict depends only on the items near its time, and not on the requested period.
+/// The rule: items of different sources with equal amounts and times within a minute are one fact: the same
+/// dose, meal or measurement. One of these items is kept. A source repeats itself only in a second export
+/// (`OwnCopies`). So if one source has two such items and another source has one, two of them count. An item
+/// of another source repeats the earliest fact that it matches. Thus an item's verdict depends only on the
+/// items near its time, and not on the requested period.
 package struct CountedOnce<Payload> {
   fileprivate struct Entry {
     var payload: Payload
@@ -49,10 +52,10 @@ package struct CountedOnce<Payload> {
     var verdict: CountVerdict?
   }
 
-  /// Items of different sources that state the same fact.
+  /// The items of different sources that describe the same dose, meal or measurement.
   private struct Fact {
     var items: [CountableItem]
-    /// The number of items that are not yet returned.
+    /// The number of its items that `next()` has not returned yet.
     var held: Int
   }
 
@@ -63,8 +66,8 @@ package struct CountedOnce<Payload> {
     let minute: Int64
   }
 
-  /// A person or a pump has a handful of facts in a minute. Further facts in the minute are not compared, so
-  /// that a hostile input with millions of items in one minute costs little time.
+  /// The maximum number of facts in a minute. A person or a pump has a handful. Further facts in the minute
+  /// are not compared, so that a hostile input with millions of items in one minute costs little time.
   private static var maxFactsOfAMinute: Int { 128 }
   /// The maximum number of items that wait for their verdict. A person's day has hundreds of items.
   private static var maxHeld: Int { 100_000 }

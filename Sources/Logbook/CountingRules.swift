@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// People's decisions about counting once, in the form that `CountedOnce` needs.
+/// People's decisions about which items count, in the form that `CountedOnce` needs.
 package struct CountingRules: Hashable, Sendable {
-  /// Two items that a person declared to be one fact.
+  /// Two items that a person declared to be the same dose, meal or measurement.
   package struct Joined: Hashable, Sendable {
     /// The id of the item that is left out.
     let leftOut: String
@@ -12,7 +12,7 @@ package struct CountingRules: Hashable, Sendable {
     let kept: String
     let keptSource: CountingSource
 
-    /// Pairs two visible items. The item that states the fact better is kept.
+    /// Pairs two visible items. The item that `precedes` the other item is kept.
     package init(_ first: CountableItem, _ second: CountableItem) {
       let (kept, other) = first.precedes(second) ? (first, second) : (second, first)
       (leftOut, repetition) = (other.id, Repetition(other))
@@ -36,8 +36,8 @@ package struct CountingRules: Hashable, Sendable {
     }
   }
 
-  /// The maximum number of decisions that are used. It is far above what a person makes, and limits the work
-  /// that a remote can cause.
+  /// The maximum number of decisions that are used. The number is far above the decisions of a person, and
+  /// limits the work that a remote can cause.
   package static let maxDecisions = 500
 
   /// The decisions that are used, without those with the choice `rule`.
@@ -55,7 +55,7 @@ package struct CountingRules: Hashable, Sendable {
 
   /// The rule of `CountedOnce`, changed by people's decisions.
   ///
-  /// - Parameter joined: the pairs of items that a person declared to be one fact, if both items are visible.
+  /// - Parameter joined: the pairs of items that a person declared to be the same, if both items are visible.
   package init(_ decisions: [CountDecision] = [], joined: [Joined] = []) {
     let all = decisions.filter { $0.choice != .rule }.sorted { $0.guid < $1.guid }
     self.decisions = Array(all.prefix(Self.maxDecisions))
@@ -74,7 +74,7 @@ package struct CountingRules: Hashable, Sendable {
       default: break
       }
     }
-    // Where ranges overlap, the shorter range applies.
+    // If ranges overlap, the shorter range applies.
     ranges.sort { left, right in
       left.length != right.length ? left.length < right.length : left.source < right.source
     }
@@ -89,7 +89,7 @@ package struct CountingRules: Hashable, Sendable {
     self.isOff = isOff
   }
 
-  /// Counts every item, even if it repeats a fact of another source.
+  /// Counts every item, even if it repeats an item of another source.
   package static let all = CountingRules(isOff: true)
 
   /// Whether repetitions are left out.
@@ -111,7 +111,7 @@ package struct CountingRules: Hashable, Sendable {
     ranges.first { $0.holds(kind, shown) }.map { source.isNamed($0.source) } ?? true
   }
 
-  /// Whether a person declared two items to be two facts.
+  /// Whether a person declared two items to be separate, so that both count.
   func separates(_ left: CountableItem, _ right: CountableItem) -> Bool {
     if !separateItems.isEmpty {
       let (first, second) = left.id < right.id ? (left.id, right.id) : (right.id, left.id)
@@ -144,16 +144,16 @@ extension CountingRules.Range {
 }
 
 /// The source of an item for counting once: a format or driver, and the program or device within it. Two
-/// items of one source are two facts, except for the copies in `OwnCopies`.
+/// items of one source count separately, except for the copies in `OwnCopies`.
 package struct CountingSource: Hashable, Sendable {
-  /// How a source got its data. If several sources state one fact, the item of the source with the earliest
-  /// of these cases is kept.
+  /// How a source got its data. If items of several sources describe the same dose, meal or measurement, the
+  /// source with the earliest of these cases counts.
   package enum Role: Int, Sendable {
     /// The memory of the device that measured or gave the dose, such as a meter, a pump or a pen.
     case memory
     /// The app in which a person typed the data.
     case app
-    /// A program that collects the data of others.
+    /// A program that collects the data of other programs.
     case collector
     /// Typed into glucoport.
     case typed
@@ -203,7 +203,7 @@ package struct CountingSource: Hashable, Sendable {
     return word == format || word == text.lowercased()
   }
 
-  /// Formats that collect the data of others.
+  /// Formats of programs that collect the data of other programs.
   private static let collectors: Set<String> = [
     "apple-health", "clarity", "diasend", "fhir", "generic", "glooko", "health-auto-export",
     "health-connect", "librelinkup", "libreview", "nightscout", "openmhealth", "sidiary", "tidepool",
@@ -238,7 +238,8 @@ package struct CountingSource: Hashable, Sendable {
 extension Device {
   /// Whether the values of this sensor are used at times for which `other` has values, too. As in counting
   /// once, a device's own memory comes first, then apps, then collectors. Programs that relay the values of
-  /// other programs come last. Between equal ones the names decide, so that every store has the same order.
+  /// other programs come last. If the sources are equal in this order, the names decide, so that every store
+  /// has the same order.
   package func precedes(_ other: Device) -> Bool {
     let (mine, theirs) = (CountingSource(self), CountingSource(other))
     if mine.role != theirs.role { return mine.role.rawValue < theirs.role.rawValue }

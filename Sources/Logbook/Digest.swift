@@ -64,8 +64,8 @@ package struct IdentityDigests: Hashable, Sendable {
   package static let bucketCount = 4096
   /// The number of items in each bucket.
   package private(set) var counts = [Int](repeating: 0, count: bucketCount)
-  /// For each bucket, the exclusive or of the first eight bytes of its items' keys. It does not depend on the
-  /// order of the items.
+  /// For each bucket, the exclusive or of the first eight bytes of its items' keys. The result does not
+  /// depend on the order of the items.
   package private(set) var sums = [UInt64](repeating: 0, count: bucketCount)
 
   /// Digests of no items.

@@ -15,7 +15,7 @@ public enum FailureCategory: String, Sendable {
   case temporary
   /// A meter or remote broke its protocol.
   case protocolViolation
-  /// The system or a remote does not permit it.
+  /// The system or a remote does not permit the operation.
   case permission
   /// Configuration is wrong, or the store is from a newer program.
   case configuration
@@ -64,7 +64,8 @@ package func synchroniseFolder(_ path: String) throws(Failure) {
   let descriptor = open(PathText.bytes(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
   guard descriptor >= 0 else { throw failure("the folder cannot be opened") }
   defer { close(descriptor) }
-  // Some network file systems do not support this call (`EINVAL`), and store names reliably without it.
+  // Some network file systems do not support this call (`EINVAL`), and they store the names of files reliably
+  // without it.
   guard fsync(descriptor) == 0 || errno == EINVAL else {
     throw failure("the folder cannot be written to disk")
   }

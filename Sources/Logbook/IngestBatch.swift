@@ -83,7 +83,7 @@ public struct Decision: Hashable, Sendable {
   /// The three subjects above. Summaries leave them out, since the person has just typed them.
   package static let choices: Set<String> = [columns, device, rows]
 
-  /// The value of a decision on `kind` for an input with several devices, each of which is a sensor or a
+  /// The text of a decision about `kind`, for an input with several devices, each of which is a sensor or a
   /// meter.
   package static let kindOfEachDevice = "cbg of sensors, smbg of meters"
 
@@ -178,7 +178,8 @@ package struct ReadingBatch: Sendable {
   }
 }
 
-/// A service's answer to a batch of readings. The service has stored all of them, except those in `refused`.
+/// A service's answer to a batch of readings. The service has stored all readings of the batch, except those
+/// in `refused`.
 package struct ReadingAnswer: Hashable, Sendable {
   /// The number of readings that the service stored and did not have before.
   package var stored: Int

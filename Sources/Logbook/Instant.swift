@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A point on the UTC line in milliseconds since 1970, with the UTC offset of the text from which it was
-/// read.
+/// An instant in milliseconds since 1970 in UTC, with the UTC offset of the text from which it was read.
 @frozen package struct Instant: Hashable, Sendable {
   /// Milliseconds since 1970-01-01T00:00:00Z.
   package var milliseconds: Int64
   /// Seconds east of Greenwich; nil if the text has no offset.
   package var utcOffset: Int32?
-  /// Whether the text was a date and time without an offset. Then the milliseconds are UTC only if the format
-  /// defines such times as UTC. Otherwise they are the time on a local clock.
+  /// Whether the text was a date and time without an offset. In this case, the milliseconds are UTC only if
+  /// the format defines such times as UTC. Otherwise they are the time on a local clock.
   package var isWallClock: Bool
 
   /// An instant, and the offset and form of the text from which it was read.
@@ -53,7 +52,7 @@
   }
 }
 
-/// The range of plausible instants of readings. Its end depends on a trusted clock.
+/// The range of plausible instants of readings. The end of the range is only known with a trusted clock.
 @frozen package struct PlausibleTimes: Sendable {
   @usableFromInline let earliest: Int64
   /// The last plausible instant, in UTC seconds.
@@ -64,7 +63,7 @@
   package init(now: Int64?) {
     // 1990-01-01: no reading of a meter with a correct clock is older.
     earliest = 631_152_000
-    // 26 hours: a device in any zone can show tomorrow's date.
+    // 26 hours are added, since a device in any zone can show tomorrow's date.
     latest = now.map { $0 + 26 * 3600 } ?? .max
   }
 

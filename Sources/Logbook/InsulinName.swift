@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long an insulin works, by its brand, its substance or a word for its use.
+/// Determines how long an insulin works, by its brand, its substance or a word for its use.
 package enum InsulinName {
   /// The names for one subtype.
   private struct Names {
     let subtype: String
-    /// Brands, substances and mixtures, also inside of a longer text such as `Insulin glargine`.
+    /// Brands, substances and mixtures. They are also found inside a longer text such as `Insulin glargine`.
     let brands: [String]
     /// Words that mean this use only as a whole word, with or without `insulin` after them.
     let words: Set<String>
@@ -66,7 +66,7 @@ package enum InsulinName {
       text.split { !$0.isLetter && !$0.isNumber }.map { word in
         word.hasSuffix("insulin") ? String(word.dropLast("insulin".count)) : String(word)
       })
-    // A mixture has the name of its rapid part, as in Humalog Mix25.
+    // A mixture has the name of its rapid part, as in Humalog Mix25, so mixtures are checked first.
     if fits(mixed, text, words) { return mixed.subtype }
     let found = [long, rapid].filter { fits($0, text, words) }
     return found.count == 1 ? found[0].subtype : nil

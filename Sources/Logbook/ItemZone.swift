@@ -69,9 +69,9 @@ package struct ItemZone: Hashable, Sendable {
   /// Whether a record of kind `zone` states the zone of an import, and not a base zone or a period.
   package static func isStated(by fields: RecordFields) -> Bool { fields[Name.group] != nil }
 
-  /// Whether `left` has precedence over `right` if both list the same item: the later statement does. Parts
-  /// of one statement are adjacent in this order. Therefore two stores with two statements of the same second
-  /// choose the same one.
+  /// Whether `left` has precedence over `right` if both list the same item. The later statement has
+  /// precedence. If two statements have the same second, their ids decide, so that every store chooses the
+  /// same one.
   package static func precedes(_ left: Self, _ right: Self) -> Bool {
     (left.madeAt, left.group, left.guid) > (right.madeAt, right.group, right.guid)
   }
@@ -105,7 +105,7 @@ package struct ItemZones: Sendable {
     }
   }
 
-  /// The zone that a statement gives a reading; nil if the periods or the base zone determine it.
+  /// The zone of a reading according to the statements; nil if the periods or the base zone determine it.
   ///
   /// - Parameter placement: the current placement of the time. An instant is in a period if the period's zone
   ///   shows it at a time in the period.

@@ -72,7 +72,7 @@ final class JSONNode {
   }
 }
 
-/// A dictionary with text keys, which are data and are written unchanged, in sorted order.
+/// A dictionary whose keys are texts. The keys are data, so they are written unchanged, in sorted order.
 private protocol NamedValues {
   func fill(_ node: JSONNode) throws
 }
@@ -120,8 +120,8 @@ private struct JSONObjectContainer<Key: CodingKey>: KeyedEncodingContainerProtoc
     if let value { try node.fill(value) }
   }
 
-  // All the following functions have a default implementation that omits a nil value. Here it is written as
-  // null.
+  // All the following functions have a default implementation that omits a nil value. The functions below
+  // write null instead.
   func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try encode(optional: value, key) }
   func encodeIfPresent(_ value: String?, forKey key: Key) throws { try encode(optional: value, key) }
   func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try encode(optional: value, key) }

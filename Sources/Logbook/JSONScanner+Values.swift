@@ -22,7 +22,8 @@ extension JSONScanner {
   }
 
   func isASCII(_ range: Range<Int>) -> Bool {
-    // An index loop: an iterator would take most of the time in an unoptimised build, which the tests use.
+    // An index loop is used, since an iterator would take most of the time in an unoptimised build, which the
+    // tests use.
     var index = range.lowerBound
     while index < range.upperBound {
       if bytes[index] >= 0x80 { return false }

@@ -13,7 +13,8 @@ package func appendJSONText(_ text: String, to out: inout [UInt8]) {
   out.append(UInt8(ascii: "\""))
   var text = text
   text.withUTF8 { bytes in
-    // An index loop: an iterator would take most of the time in an unoptimised build, which the tests use.
+    // An index loop is used, since an iterator would take most of the time in an unoptimised build, which the
+    // tests use.
     var (plain, index) = (0, 0)
     while index < bytes.count {
       if let escape = escape(bytes[index]) {

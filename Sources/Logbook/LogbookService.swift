@@ -82,7 +82,7 @@ extension LogbookService {
 package protocol RemovalService: Sendable {
   /// Removes these readings. A reading that the logbook does not have counts as removed.
   ///
-  /// - Returns: whether the login may do this. If not, nothing is removed.
+  /// - Returns: whether the login may remove readings. If it may not, nothing is removed.
   func remove(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> Bool
   /// Removes a record from the logbook without a tombstone: other stores keep it, and sending it again
   /// restores it. Content that another program wrote stays.

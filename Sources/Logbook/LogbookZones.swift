@@ -37,8 +37,8 @@ package struct LogbookZones: Hashable, Sendable {
   /// them.
   private static let maxCandidates = 8
 
-  /// The periods in the order of precedence: first those that name devices, then those made later, then by
-  /// guid.
+  /// The periods in the order of precedence: first those that name devices, then those that were made later,
+  /// then by guid.
   package let periods: [ZonePeriod]
   /// The number of periods beyond `maxPeriods`, which are not used.
   package let ignoredPeriods: Int
@@ -67,7 +67,7 @@ package struct LogbookZones: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - fallback: the base zone if no record states a known one.
-  ///   - unknownNames: unknown zone names of other statements, which are added to those of periods.
+  ///   - unknownNames: names of unknown zones in other statements. They are added to `unknownPeriods`.
   package init(
     records: [(guid: String, state: RecordState)], fallback: NamedZone = .utc,
     unknownNames: Set<String> = []
@@ -121,7 +121,8 @@ package struct LogbookZones: Hashable, Sendable {
     return Dictionary(grouping: naming.keys.sorted()) { naming[$0] ?? [] }.values.sorted { $0[0] < $1[0] }
   }
 
-  /// The zones for the times of a device. With nil: for records, and for devices that no period names.
+  /// The zones for the times of a device. If `device` is nil, the zones are for records, and for devices that
+  /// no period names.
   package func zone(of device: String? = nil) -> LogbookZone {
     let own = periods.filter { period in
       period.devices.isEmpty || device.map { period.devices.contains($0) } == true
@@ -146,7 +147,8 @@ extension LogbookZones {
   /// Determines what must be written to add a further period.
   ///
   /// - Parameter latestItemZone: when the latest statement about an import was made. Periods made later have
-  ///   precedence over the statement. They would lose it if they only extended an earlier period.
+  ///   precedence over the statement. They would lose this precedence if they only extended an earlier
+  ///   period.
   package func adding(_ period: ZonePeriod, latestItemZone: Int64 = .min) -> Addition {
     let wanted = with(period)
     // Usually only few existing periods overlap or touch the further one. If there are more, it is enough to
@@ -372,8 +374,8 @@ extension RecordState {
   package func withoutZone(_ shown: DeviceTime) -> (DeviceTime, Placement) {
     guard source == .instant else { return (shown, self) }
     let utc = instant(of: shown)
-    // In UTC, an instant before year 1 or after year 9999 cannot be written as a text. So the offset is kept.
-    // No real clock shows such times.
+    // In UTC, an instant before year 1 or after year 9999 cannot be written as a text. So the time keeps its
+    // offset, as if the source stated it. No real clock shows such times.
     guard utc.seconds >= DeviceTime.first.seconds, utc.seconds <= LogbookZones.lastSecond else {
       return (shown, Placement(utcOffset: utcOffset, source: .stated))
     }

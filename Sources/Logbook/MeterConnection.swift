@@ -12,7 +12,8 @@ public final class MeterConnection {
   /// Returns the position up to which this meter's memory is stored; nil to read all of it. Drivers call it
   /// after `onIdentity`.
   public var storedPosition: (MeterIdentity) throws -> MeterPosition? = { _ in nil }
-  /// Receives the number of items read, and the total if the meter reported it. Drivers call `noteProgress`.
+  /// Receives the number of items read, and the total if the meter reported it. Drivers do not call it
+  /// directly, but call `noteProgress`.
   public var onProgress: (_ done: Int, _ total: Int?) -> Void = { _, _ in }
   /// The time since the session began, by which a session without new data is ended. In a replay of a
   /// recorded session, it is the recorded time or zero.
@@ -77,7 +78,8 @@ public final class MeterConnection {
     try perform(.receive(maxBytes: maxBytes), within: milliseconds)
   }
 
-  /// Throws if the session has lasted too long. Otherwise a meter that keeps sending would never let it end.
+  /// Throws if the session has lasted too long, or if no new data came for too long. Otherwise a meter that
+  /// keeps sending would never let it end.
   private func checkTime() throws(TransportError) {
     if let overrun {
       guard overrun.steps < Self.maxFarewell else { throw .overrun(overrun.reason) }

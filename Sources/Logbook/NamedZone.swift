@@ -33,10 +33,10 @@ package struct NamedZone: Sendable {
     (["UTC"] + TimeZone.knownTimeZoneIdentifiers.filter { $0.contains("/") }).sorted()
   }
 
-  /// The name of the zone that a person probably means. It is found by its city, in upper or lower case, or
-  /// with a typing error.
+  /// The name of the zone that a person probably means. The zone is found by the name of its city, in upper
+  /// or lower case, even with a typing error.
   private static func nearest(to text: String) -> String? {
-    // The search compares the text with all names, so its length is limited.
+    // The search compares the text with all names, so the length of the text is limited.
     guard text.count <= 64 else { return nil }
     let meant = text.lowercased().replacing(" ", with: "_")
     let names = names.filter { $0.contains("/") }
@@ -46,7 +46,8 @@ package struct NamedZone: Sendable {
       let near = NearestWord.of(meant, among: names.map { $0.lowercased() })
       return near.flatMap { near in first { $0 == near } }
     }
-    // Short texts are abbreviations such as CET, which resemble the name of some city by chance.
+    // Short texts are abbreviations such as CET. They resemble the name of some city by chance, so they are
+    // not searched.
     guard meant.count > 4 else { return nil }
     let cities = names.compactMap { $0.split(separator: "/").last?.lowercased() }
     return NearestWord.of(meant, among: cities).flatMap { near in first { $0.hasSuffix("/" + near) } }
@@ -80,7 +81,7 @@ package struct NamedZone: Sendable {
         from = last
       }
     }
-    // No zone is more than 14 hours from Greenwich. Two more days on both sides include every change that
+    // No zone is more than 14 hours from Greenwich. So two days more on both sides include every change that
     // affects the year.
     let changes = changes(from: start - 2 * day, to: end + 2 * day)
     for change in changes {

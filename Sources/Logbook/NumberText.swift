@@ -17,8 +17,8 @@
   }
 }
 
-/// Appends the bytes of `text` in this range. A slice of the array would change its reference count each
-/// time, seven times for a line of an export.
+/// Appends the bytes of `text` in this range. A slice of the array is not used: it would change the reference
+/// count of the array, seven times for each line of an export.
 @inlinable package func appendBytes(_ part: Range<Int>, of text: [UInt8], to out: inout [UInt8]) {
   text.withUnsafeBufferPointer { out.append(contentsOf: UnsafeBufferPointer(rebasing: $0[part])) }
 }
@@ -75,7 +75,7 @@ package func grouped(_ number: Int) -> String {
   return (number < 0 ? "-" : "") + groups.joined(separator: ",")
 }
 
-/// A count with its noun: `1 reading` or `2 readings`. Nouns with an irregular plural have it in `many`.
+/// A count with its noun: `1 reading` or `2 readings`. The plural of an irregular noun is given in `many`.
 package func counted(_ number: Int, _ one: String, _ many: String? = nil) -> String {
   "\(grouped(number)) \(number == 1 ? one : many ?? one + "s")"
 }

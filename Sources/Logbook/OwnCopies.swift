@@ -70,12 +70,12 @@ package struct OwnCopies: Hashable, Sendable {
   private static let minWhole = 3
   /// The time before and after an item in which pairs are counted, in seconds.
   static let spanSeconds: Int64 = 7 * 86400
-  /// How far outside a period items must be read to find the copies in it, in seconds.
+  /// Items must be read up to this distance outside a period, in seconds, to find all copies in the period.
   package static let marginSeconds = spanSeconds + 60
 
   /// The copies, by their ids.
   private var copies: [String: Copy] = [:]
-  /// What the copies of an item state, by the id of the kept item.
+  /// What a verdict lists about the copies of an item, by the id of the kept item.
   private var statements: [String: [Repetition]] = [:]
 
   /// An empty value: no item is a copy.
@@ -96,7 +96,7 @@ package struct OwnCopies: Hashable, Sendable {
   /// The id of the item that is kept instead of a copy; nil for an item that is not a copy.
   func original(of item: CountableItem) -> String? { copies[item.id]?.kept }
 
-  /// What the copies of the item with this id state.
+  /// What the verdict on the item with this id lists about its copies.
   func statements(about id: String) -> [Repetition] { statements[id] ?? [] }
 
   private static func certain(_ copies: [Copy], _ minutes: Unpaired) -> [Copy] {
@@ -143,8 +143,8 @@ package struct OwnCopies: Hashable, Sendable {
     }
   }
 
-  /// The copies with more than five minutes of evidence within a week before and after, most of them not
-  /// doubtful. Both lists are in the order of time.
+  /// The copies for which more than five minutes within a week before and after are evidence, if most of
+  /// these minutes are not doubtful. Both lists are in the order of time.
   private static func frequent(_ copies: [Copy], _ evidence: [Copy]) -> [Copy] {
     var (clear, doubtful) = (
       Window(evidence.filter { !$0.isDoubtful }.map(\.instant)),
@@ -179,8 +179,8 @@ package struct OwnCopies: Hashable, Sendable {
   }
 }
 
-/// Finds the copies. Callers add the items in the order of time. Memory grows with the number of minutes
-/// with items.
+/// Finds the items that are copies; see `OwnCopies`. Callers add the items in the order of time. Memory grows
+/// with the number of minutes with items.
 package struct OwnCopyFinder {
   private struct Group: Hashable {
     let source: CountingSource
@@ -197,8 +197,8 @@ package struct OwnCopyFinder {
   private var found: [CountingSource: [OwnCopies.Copy]] = [:]
   private var unpaired: [CountingSource: OwnCopies.Unpaired] = [:]
 
-  /// - Parameter rules: people's decisions. If a person decided that two items are separate facts, neither is
-  ///   a copy of the other.
+  /// - Parameter rules: people's decisions. If a person decided that two items count separately, neither is a
+  ///   copy of the other.
   package init(_ rules: CountingRules) { self.rules = rules }
 
   /// Adds the next item in the order of time.
@@ -209,7 +209,7 @@ package struct OwnCopyFinder {
       minute = start
     }
     let group = Group(source: item.source, kind: item.kind)
-    // What a person types into glucoport twice is two facts. Items of unknown origin may come from different
+    // What a person types into glucoport twice counts twice. Items of unknown origin may come from different
     // sources.
     guard groups[group]?.count ?? 0 <= Self.maxItemsOfAMinute, item.source.role != .typed,
       item.source.role != .unknown
@@ -225,8 +225,8 @@ package struct OwnCopyFinder {
 
   private mutating func compare() {
     var cuts: [(group: Group, pairs: [(copy: CountableItem, kept: CountableItem)])] = []
-    // The kinds are collected by format, since one export has several sources, such as the device of a
-    // reading and the origin of a record.
+    // The kinds with an item at the full minute that has no original. They are collected by format, since one
+    // export has several sources, such as the device of a reading and the origin of a record.
     var uncut: [String: Set<CountableItem.Kind>] = [:]
     for (group, items) in groups where items.count <= Self.maxItemsOfAMinute {
       // The items are sorted by id, so that every store gets the same result.

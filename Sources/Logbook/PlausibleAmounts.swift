@@ -24,8 +24,8 @@ package enum PlausibleAmounts {
   package static let servings = 0.0...200
   /// Kilocalories of a meal.
   package static let kilocalories = 0.0...20_000
-  /// Minutes of an exercise or a basal rate. The limit is ten weeks, since sources write a rate without an
-  /// end with a long duration.
+  /// Minutes of an exercise or a basal rate. The limit is ten weeks, since sources write a long duration for
+  /// a rate without an end.
   package static let minutes = 0.0...100_000
   /// The range of `minutes` in milliseconds, which pumps and sites use.
   package static let milliseconds = 0.0...(minutes.upperBound * 60_000)

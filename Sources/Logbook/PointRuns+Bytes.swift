@@ -2,9 +2,9 @@
 
 import Foundation
 
-// The packed form of points is a list of pieces. Each piece begins with a number. Two of its bits state
-// whether the value buckets and the occurrences differ from zero. Numbers have 7 bits per byte, the lowest
-// first. Numbers that may be negative are in zigzag encoding.
+// The packed form of points is a list of pieces. Each piece begins with a number. Two bits of it state
+// whether the value buckets and the occurrences of the points differ from zero. All numbers have 7 bits per
+// byte, the lowest first. Numbers that may be negative are in zigzag encoding.
 //
 // - A run: its number of points, the distance of its first position from the last position of the previous
 //   piece, its step, its value bucket, its occurrence. All readings of a sensor without gaps take a few

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The points of one series in order, as runs with equal steps. The readings of a sensor are only a few runs.
+/// A set of points of one series, in order. It is stored as runs of points at equal distances. The readings
+/// of a sensor are only a few runs.
 ///
 /// The points stay in the packed form of `PointRuns+Bytes.swift`. Thus a list takes the same number of bytes
 /// in memory as in its record, even if another program wrote it.
@@ -147,7 +148,7 @@ package struct PointRuns: Sendable {
       guard let run = current else { return nil }
       if point <= run.first { return run.first }
       // The last point of the run is not before `point`. So if the point at `index` is before `point`, the
-      // run has a next one.
+      // run has a next point.
       let index = run.count(before: point.position)
       let found = run.point(index)
       return found < point ? run.point(index + 1) : found
@@ -207,7 +208,7 @@ extension PointRuns {
 }
 
 extension PointRuns.Run {
-  /// Adds the points up to the end of `cut` that are not in `cut` to `builder`. Returns the points after the
+  /// Adds to `builder` the points up to the end of `cut` that are not in `cut`. Returns the points after the
   /// end of `cut`, or nil if there are none.
   fileprivate func subtract(_ cut: Self, keepingIn builder: inout PointRuns.Builder) -> Self? {
     let before = count(before: cut.first.position)
@@ -239,7 +240,8 @@ extension PointRuns.Run {
     return Self(first: point(range.lowerBound), step: count == 1 ? 0 : step, count: count)
   }
 
-  /// Adds the points that are not in `cut`. The range of `cut` must contain the range of this run.
+  /// Adds to `builder` the points that are not in `cut`. The range of `cut` must contain the range of this
+  /// run.
   private func keep(lacking cut: Self, in builder: inout PointRuns.Builder) {
     guard cut.first.valueBucket == first.valueBucket, cut.first.occurrence == first.occurrence else {
       return builder.append(self)
@@ -249,7 +251,7 @@ extension PointRuns.Run {
       if !cut.contains(first) { builder.append(self) }
       return
     }
-    // The loop is over the points of the shorter run.
+    // The loop is over the points of the run with fewer points.
     if cut.count < count {
       var start: Int64 = 0
       for index in 0..<cut.count {

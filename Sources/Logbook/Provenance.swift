@@ -27,7 +27,8 @@ public struct Provenance: Hashable, Sendable {
     self.source = Self.bounded(source, maxBytes: Self.maxSourceBytes)
   }
 
-  /// The text without control characters and blanks at its ends, shortened between two characters.
+  /// The text without control characters, and without blanks at its ends. A text that is too long is cut
+  /// after a whole Unicode scalar.
   private static func bounded(_ text: String, maxBytes: Int) -> String {
     // Most texts need no change, and are returned without a copy.
     let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F } && text.first != " " && text.last != " "

@@ -41,7 +41,7 @@
   public var kind: ReadingKind
   /// Whether the shown time or the device's tick determines the position.
   public var positionKind: PositionKind
-  /// Whether the source stated `occurrence`, as exports of glucoport do. Then imports do not change it.
+  /// Whether the source stated `occurrence`, as exports of glucoport do. If so, imports do not change it.
   public var occurrenceIsStated: Bool
   /// Further statements of the source, such as `beforeMeal`.
   public var marks: ReadingMarks
@@ -210,11 +210,11 @@ package struct SameReading: Hashable, Sendable {
 }
 
 extension Measurement {
-  /// Whether both values can be of one measurement that programs rounded differently. They are then less than
-  /// 1 mg/dL apart, or equal in tenths of mmol/L if one of them is in mmol/L.
+  /// Whether both values can be of one measurement that programs rounded differently. This is so if they are
+  /// less than 1 mg/dL apart, or if one of them is in mmol/L and they are equal in tenths of mmol/L.
   ///
-  /// LO matches every value below 40 mg/dL, HI every value above 400. Programs of Nightscout write 39 and 401
-  /// for them, other programs the limits of the device.
+  /// LO matches every value below 40 mg/dL, HI every value above 400. Programs that write to Nightscout sites
+  /// use 39 and 401 for LO and HI, and other programs use the limits of the device.
   package func isSame(as other: Measurement) -> Bool {
     switch (self, other) {
     case (.value(let mine), .value(let theirs)):

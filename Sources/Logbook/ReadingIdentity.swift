@@ -152,8 +152,8 @@ extension ReadingIdentity {
   /// The first part of the hashed text. It ensures that a reading never has the same UUID as another item.
   fileprivate static let keyDomain = "reading"
 
-  /// The parts of a canonical text, separated by bars. It splits Unicode scalars: a bar with a combining
-  /// accent would be one character.
+  /// The parts of a canonical text, separated by bars. The text is split by Unicode scalars: a bar with a
+  /// combining accent would be another character.
   static func parts(of text: String) -> [Substring] {
     text.unicodeScalars.split(separator: "|", omittingEmptySubsequences: false).map(Substring.init)
   }

@@ -63,7 +63,7 @@ package struct RecordChange: Hashable, Sendable {
   }
 }
 
-/// The members of a change during reading; nil until one is read.
+/// The members of a change while it is read. A member is nil until it was read.
 private struct Parts {
   var guid: String?
   var node: String?

@@ -23,7 +23,7 @@ extension RecordFields {
   /// Why a record cannot have these fields; nil if it can. The reason contains no values of the fields.
   package var fault: String? {
     if let fault = partFault { return fault }
-    // Few records are close to the limit. The JSON text is only made for those.
+    // Few records are close to the limit, so the JSON text is only made for those.
     let most = RecordLimits.maxStateBytes - RecordLimits.maxFrameBytes
     guard estimatedBytes > most, json.utf8.count > most else { return nil }
     return "the record is larger than \(RecordLimits.maxStateBytes >> 20) MiB"

@@ -4,7 +4,7 @@
 package struct RecordState: Sendable {
   /// The kind.
   package var kind: RecordKind
-  /// The guid of the entry to which it belongs; nil for an entry.
+  /// The guid of the entry to which the record belongs; nil for an entry.
   package var entryGuid: String?
   /// The shown time. An instant is in UTC here, since each store shows it in the zones of its logbook.
   package var deviceTime: DeviceTime
@@ -69,7 +69,8 @@ package struct RecordState: Sendable {
     return export
   }
 
-  /// Whether this is the withdrawal of one reading. An import writes it for a value that its export corrects.
+  /// Whether this is the withdrawal of one reading. An import writes such a withdrawal for a reading whose
+  /// value its export corrects.
   package var isOfOneReading: Bool {
     kind == .withdrawal && fields["subtype"] == .text("reading")
   }
@@ -88,7 +89,7 @@ package struct RecordState: Sendable {
 }
 
 extension RecordState: Hashable {
-  /// Whether both have the same content, time of editing, provenance and export.
+  /// Whether both states have the same content, time of editing, provenance and export.
   package static func == (left: Self, right: Self) -> Bool {
     left.agrees(with: right) && left.editedAt == right.editedAt && left.provenance == right.provenance
       && left.export == right.export

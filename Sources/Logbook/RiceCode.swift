@@ -13,7 +13,7 @@ struct RiceCode {
 
   init(width: Int) { self.width = width }
 
-  /// The code that takes the fewest bits, or nearly the fewest, for these numbers.
+  /// The code with the width that takes the fewest bits, or nearly the fewest, for these numbers.
   init(fitting numbers: [UInt64]) {
     let mean = numbers.reduce(0.0) { $0 + Double($1) } / Double(max(numbers.count, 1))
     let guess = mean < 1 ? 0 : min(Self.maxWidth, Int(mean.exponent))

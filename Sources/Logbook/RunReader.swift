@@ -3,8 +3,8 @@
 /// Reads the runs of packed points in order; see `PointRuns+Bytes.swift`. The bytes may be invalid. The work
 /// grows with their number, not with the number of points: a run of many points is one step.
 struct RunReader: IteratorProtocol, Sendable {
-  /// The bytes of a run or of a stretch. They can be copied after another piece if the first distance is
-  /// written again.
+  /// The bytes of a run or of a stretch. If its first distance is written again, the other bytes can be
+  /// copied unchanged after another piece.
   struct Piece {
     /// The bytes of the piece before its first distance.
     let head: Range<Int>
@@ -12,7 +12,7 @@ struct RunReader: IteratorProtocol, Sendable {
     let rest: Range<Int>
     /// The position of the first point of the piece.
     let position: Int64
-    /// The last position of the previous piece. The distance is relative to it.
+    /// The last position of the previous piece. The first distance of this piece is relative to it.
     let lastPosition: Int64
     let count: Int64
   }

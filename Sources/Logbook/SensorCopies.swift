@@ -19,13 +19,14 @@ package struct SensorCopies: Hashable, Sendable {
     let sensor: Int
   }
 
-  /// The maximum difference between the times of two programs for one value, in seconds.
+  /// The maximum difference, in seconds, between the time of a sensor's value and the time of its copy.
   static let windowSeconds: Int64 = 1
   /// The highest number of matching finger sticks in two weeks that can be chance.
   static let maxByChance = 10
   /// The time before and after a finger stick in which matches are counted, in seconds.
   static let spanSeconds: Int64 = 7 * 86400
-  /// How far outside a period readings must be read to find the copies in it, in seconds.
+  /// Readings must be read up to this distance outside a period, in seconds, to find all copies in the
+  /// period.
   package static let marginSeconds = spanSeconds + windowSeconds
 
   /// The matching finger sticks by their source, in the order of time.
@@ -71,8 +72,8 @@ package struct SensorCopies: Hashable, Sendable {
   }
 }
 
-/// Finds the copies. Callers add readings in the order of time. Memory grows with the number of finger sticks
-/// that match a sensor's value.
+/// Finds the finger sticks that are copies of a sensor's values. Callers add readings in the order of time.
+/// Memory grows with the number of finger sticks that match a sensor's value.
 package struct SensorCopyFinder {
   private struct Glucose {
     let source: CountingSource
@@ -91,8 +92,8 @@ package struct SensorCopyFinder {
   private var places: [CountingSource: Int] = [:]
   private var sensorSources: [CountingSource] = []
 
-  /// - Parameter rules: people's decisions. If a person decided that two sources state separate facts,
-  ///   neither copies the other.
+  /// - Parameter rules: people's decisions. If a person decided that two sources count separately, neither
+  ///   copies the other.
   package init(_ rules: CountingRules) { self.rules = rules }
 
   /// Adds the next value of a sensor, in the order of time.

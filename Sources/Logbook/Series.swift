@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The name of a series: the readings of one device and one kind, placed either all by ticks or all by shown
-/// times (`PositionKind`). It is the same in every store.
+/// The name of a series: the readings of one device and one kind whose positions are either all ticks or all
+/// shown times (`PositionKind`). The name is the same in every store.
 package struct SeriesName: Hashable, Sendable {
   /// The identity of the device, in the form of `ReadingIdentity.text(of:)`.
   package let device: String

@@ -59,7 +59,7 @@ package struct SeriesVisibility: Sendable {
     return ruled.contains(time) || isListed()
   }
 
-  /// One of the readings at the same position.
+  /// One of several readings at the same position of the series.
   package struct Item: Sendable {
     package let point: SeriesPoint
     package let deviceTime: DeviceTime
@@ -85,7 +85,7 @@ package struct SeriesVisibility: Sendable {
     }
   }
 
-  /// Whether a reading is shown, and why not.
+  /// Whether a reading is shown and, if not, the reason.
   package enum Verdict: Int64, Sendable {
     case shown = 0
     case withdrawn = 1

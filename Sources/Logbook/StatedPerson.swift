@@ -15,8 +15,9 @@ package struct StatedPerson: Hashable, Sendable {
   /// birth of a person.
   package let place: String
 
-  /// Whether the name is of the account that made an export: of a parent, a clinician or the person. It never
-  /// shows that two inputs are of two persons, but a new one may.
+  /// Whether the name is that of the account that made an export. The account can belong to a parent, a
+  /// clinician or the person. Different names never prove that two inputs are of two persons. But a name that
+  /// no earlier input states can be a sign of it.
   package var isOfAccount: Bool { kind == .name && !place.isEmpty }
 
   /// The maximum number of characters of a text that are read.

@@ -15,7 +15,7 @@ public struct LineSettings: Hashable, Sendable {
   public var dataBits: UInt8
   /// The number of stop bits after a byte: 1 or 2.
   public var stopBits: UInt8
-  /// Whether both sides control the flow by the lines RTS and CTS.
+  /// Whether the computer and the device control the flow by the lines RTS and CTS.
   public var hasHardwareFlowControl: Bool
 
   /// A line with this speed. By default it has eight bits, one stop bit and no parity.
@@ -87,7 +87,7 @@ public enum LinkOperation: Hashable, Sendable {
 
 /// Why an exchange failed.
 public enum TransportError: Error, Hashable, Sendable {
-  /// Within the time, no bytes were received, or the device did not accept the bytes that were sent.
+  /// Within the time limit, no bytes were received, or the device did not accept the bytes that were sent.
   case timedOut
   /// The device is no longer connected.
   case unplugged
@@ -96,8 +96,8 @@ public enum TransportError: Error, Hashable, Sendable {
   case stalled
   /// The device sent more bytes than fit in a packet.
   case overflow
-  /// This link does not support the exchange: for example, a serial line has no feature reports. With a
-  /// Bluetooth meter, the meter does not have the characteristic.
+  /// This link does not support the exchange: for example, a serial line has no feature reports. A Bluetooth
+  /// meter does not have the characteristic.
   case unsupported
   /// The Bluetooth meter and this computer are not paired, or one of them lost the pairing.
   case notPaired

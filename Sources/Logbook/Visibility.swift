@@ -8,7 +8,7 @@ package struct Visibility: Sendable {
   /// The digests of the contents that withdrawn imports gave to records that existed before the import, by
   /// guid.
   package private(set) var undoneChanges: [String: Set<String>] = [:]
-  /// For records with a separate withdrawal: whether it hides them.
+  /// For each record that has a separate withdrawal: whether that withdrawal hides the record.
   package private(set) var ownRecords: [String: Bool] = [:]
   /// The ids of the imports that are withdrawn.
   package private(set) var undoneImports: Set<String> = []
@@ -82,7 +82,8 @@ package struct Visibility: Sendable {
       showsEqualOnce: name.kind == .cbg || name.positionKind == .tick)
   }
 
-  /// Whether withdrawals hide a record with this content. The record's entry is not considered.
+  /// Whether withdrawals hide a record with this content. Whether the record's entry is hidden is not
+  /// considered.
   package func hides(record guid: String, digest: String) -> Bool {
     ownRecords[guid] ?? listedRecords[guid]?.contains(digest) ?? false
   }

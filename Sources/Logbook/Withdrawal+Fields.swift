@@ -3,8 +3,8 @@
 // Converts a withdrawal to the fields of its record and back. glucoport-json(5) documents the fields.
 
 extension Withdrawal {
-  /// The maximum size in bytes of a field that lists readings or records. So a record stays far below a
-  /// server's limit.
+  /// The maximum size in bytes of a field that lists readings or records. So a record with such a field stays
+  /// far below a server's limit.
   package static let maxListBytes = 200 * 1024
   /// The maximum size of all fields together, in bytes. Every version of glucoport writes smaller records.
   package static let maxBytes = 256 * 1024
@@ -185,7 +185,8 @@ extension WithdrawnInput {
 }
 
 extension RecordRevision {
-  /// The size of `line` in the JSON of a record, in bytes. Most of its characters are escaped there.
+  /// The size of `line` in the JSON of a record, in bytes. The line contains JSON, whose quotation marks are
+  /// escaped in this JSON.
   package var listBytes: Int { RecordFields(["": .text(line)]).json.utf8.count }
 
   /// The guid and both states in JSON, separated by tabs. JSON of a state contains no tab.

@@ -40,7 +40,7 @@ package struct Withdrawal: Hashable, Sendable {
   }
 }
 
-/// What an import added and changed, or a part of it, since one record holds at most 256 KiB.
+/// What an import added and changed. A record holds at most 256 KiB, so this may be only a part of it.
 package struct WithdrawnInput: Hashable, Sendable {
   /// The id that all parts of one import's withdrawal share.
   package var group: String
