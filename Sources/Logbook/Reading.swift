@@ -211,7 +211,8 @@ package struct SameReading: Hashable, Sendable {
 
 extension Measurement {
   /// Whether both values can be of one measurement that programs rounded differently. This is so if they are
-  /// less than 1 mg/dL apart, or if one of them is in mmol/L and they are equal in tenths of mmol/L.
+  /// less than 1 mg/dL apart. If one of them is in mmol/L, it is also so if they are equal in tenths of
+  /// mmol/L.
   ///
   /// LO matches every value below 40 mg/dL, HI every value above 400. Programs that write to Nightscout sites
   /// use 39 and 401 for LO and HI, and other programs use the limits of the device.

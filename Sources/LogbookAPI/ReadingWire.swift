@@ -14,8 +14,8 @@ package struct ReceivedReadings: Sendable {
   /// The number of rows.
   package var count: Int { batch.readings.count + refused.count }
 
-  /// Converts indices in `batch` to indices among all rows, which include the invalid ones. Both lists are
-  /// ascending.
+  /// Converts indices in `batch` to indices among all rows, which include the invalid ones. `places` and the
+  /// result are ascending.
   package func items(of places: [Int]) -> [Int] {
     var before = 0
     return places.map { place in
@@ -85,7 +85,7 @@ package enum ReadingWire {
   }
 
   /// Appends one row: position, value bucket, occurrence, device time, offset, offset source, value, unit.
-  /// Range, threshold and marks follow only if the reading has one of them.
+  /// The device's range, the threshold and the marks follow only if the reading has one of them.
   ///
   /// An instant is sent in UTC, so that all nodes send the same row.
   private static func writeRow(_ reading: Reading, to out: inout WireWriter) {
@@ -255,7 +255,8 @@ extension ReadingWire {
     return reading.withoutZone
   }
 
-  /// Reads value and unit, and also range, threshold and marks if the row has them.
+  /// Reads the value and the unit of a row, and also the range, the threshold and the marks if the row has
+  /// them.
   private static func readMeasurement(
     _ reader: inout JSONScanner
   ) throws(JSONError) -> (Measurement, ReadingMarks) {

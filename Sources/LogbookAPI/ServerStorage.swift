@@ -23,8 +23,8 @@ package protocol LoginDirectory: Sendable {
   func list() async throws -> [ListedLogin]
   /// Replaces the token of a login.
   ///
-  /// - Parameter graceSeconds: how long the replaced token stays valid. Tokens that were replaced earlier
-  ///   become invalid at the latest at the same time.
+  /// - Parameter graceSeconds: how long the replaced token stays valid. Tokens of the login that were
+  ///   replaced earlier become invalid at this time, too, or earlier.
   /// - Throws: `Failure`: `missingInput` without a login of this name.
   func rotate(name: String, token: LoginToken, graceSeconds: Int, at now: Int64) async throws
   /// Removes a login. Its token is invalid from the next request on.
@@ -93,7 +93,7 @@ package protocol ServerStorage: Sendable {
   /// Finishes work that an interrupted process left, such as the removal of purged logbooks. Requests are
   /// answered at the same time.
   ///
-  /// - Throws: `ServiceError`. Then the next start of the server continues the work.
+  /// - Throws: `ServiceError`. In this case, the server continues the work when it is started the next time.
   func finishEarlierWork() async throws(ServiceError)
 }
 

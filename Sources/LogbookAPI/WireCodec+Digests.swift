@@ -4,8 +4,8 @@ package import Logbook
 
 // MARK: GET /v1/digests
 
-// The JSON is parsed by hand: the member names are buckets, and each value is a list of two types. For
-// `Codable`, the necessary types and coders would be longer.
+// The JSON is parsed by hand: the member names are buckets, and each value is a list of a number and a text.
+// The types and coders that `Codable` needs for this would be longer.
 extension WireCodec {
   /// Writes the answer with digests. Empty buckets are left out.
   package static func write(_ digests: IdentityDigests) -> [UInt8] {
@@ -47,8 +47,8 @@ extension WireCodec {
         }
         return true
       }
-      // An answer without the member `buckets` is refused. It would otherwise mean that the remote has
-      // nothing, and all items would differ.
+      // An answer without the member `buckets` is refused. Otherwise the remote would seem to have no items,
+      // and all items would be sent again.
       guard isStated else { throw reader.error("buckets are expected") }
       return digests
     }
@@ -57,7 +57,7 @@ extension WireCodec {
   /// The query of a request for the readings in these buckets.
   package static func queryForReadings(in buckets: [Int]) -> String { "readings=\(text(buckets))" }
 
-  /// The query of a request for the records in these buckets, beginning after this id.
+  /// The query of a request for the records in these buckets whose ids are greater than `guid`; nil for all.
   package static func queryForRecords(in buckets: [Int], after guid: String?) -> String {
     "records=\(text(buckets))" + (guid.map { "&after=\($0)" } ?? "")
   }

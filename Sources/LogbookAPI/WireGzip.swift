@@ -14,8 +14,8 @@ package enum WireGzip {
 
   /// The parameter of zlib: a window of 15 bits, plus 16 to use the gzip format.
   private static let windowBits: Int32 = 15 + 16
-  /// The level of compression. Level 1 takes 33 bytes for a reading. Level 6 takes 8 % less, but twice the
-  /// time.
+  /// The level of compression. With level 1, a reading takes 33 bytes. Level 6 needs 8 % fewer bytes, but
+  /// twice the time.
   private static let level: Int32 = 1
 
   /// The compressed bytes. Nil if zlib has no memory; the body is then sent uncompressed.
@@ -34,7 +34,7 @@ package enum WireGzip {
       return [UInt8](unsafeUninitializedCapacity: capacity) { out, count in
         stream.next_out = out.baseAddress
         stream.avail_out = UInt32(capacity)
-        // The buffer has room for every result, so one call compresses everything.
+        // The buffer is large enough for every result, so one call compresses everything.
         deflate(&stream, Z_FINISH)
         count = capacity - Int(stream.avail_out)
       }
@@ -43,8 +43,8 @@ package enum WireGzip {
 
   /// The decompressed bytes.
   ///
-  /// - Parameter limit: the maximum size of the result in bytes, since a few compressed bytes can expand to
-  ///   millions.
+  /// - Parameter limit: the maximum size of the result in bytes. It is needed, since a few compressed bytes
+  ///   can expand to millions.
   package static func unpack(_ bytes: [UInt8], limit: Int) throws(Problem) -> [UInt8] {
     var stream = z_stream()
     guard inflateInit2_(&stream, windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {

@@ -16,7 +16,8 @@ package enum WireProtocol {
   package static let digestsPath = "/v1/digests"
   /// The path for `POST`, which creates a link to the pages of the logbook.
   package static let pageLinksPath = "/v1/pages"
-  /// The path for `GET` of a page for a browser, without a login. The secret of a link follows.
+  /// The path for `GET` of a page for a browser, without a login. The secret of a link is appended to this
+  /// path.
   package static let pagesPath = "/pages/"
 
   /// The header with the id of the node.
@@ -141,7 +142,8 @@ extension RunStamp {
 
 /// The names for the content of attachments.
 extension WireProtocol {
-  /// The path for `HEAD`, `PATCH`, `PUT` and `GET` of a content. The SHA-256 of the content follows.
+  /// The path for `HEAD`, `PATCH`, `PUT` and `GET` of an attachment's content. The SHA-256 of the content is
+  /// appended to this path.
   package static let blobsPath = "/v1/blobs/"
   /// The header with the offset of a part in its content, in bytes.
   package static let offsetHeader = "Glucoport-Offset"

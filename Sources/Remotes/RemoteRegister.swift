@@ -42,8 +42,8 @@ package struct RemoteLogin: Sendable {
   package var proxy: RemoteProxy?
   /// Counts the requests and bytes.
   package let traffic: Traffic
-  /// Whether the first request may block its thread. If it may, no other thread is started for it. Only a
-  /// program in which nothing else runs at that time may set it.
+  /// Whether the first request may block its thread. If it may, no other thread is started for this request.
+  /// Only a program that does nothing else at that time may set this to true.
   package var mayBlock = false
   /// When all exchanges end, finished or not; nil without a limit.
   package var end: ContinuousClock.Instant?
@@ -79,7 +79,7 @@ package enum RemoteRegister {
   /// The descriptions of all kinds, in the order of recognition.
   package static var all: [RemoteKindInfo] { kinds.map { RemoteKindInfo(id: $0.id, title: $0.title) } }
 
-  /// The kind of remote that an address shows.
+  /// The kind of remote to which an address belongs.
   ///
   /// - Throws: `Failure` of category `configuration` if no kind has such addresses.
   package static func kind(of address: RemoteAddress) throws(Failure) -> RemoteKindInfo {

@@ -2,7 +2,8 @@
 
 package import Logbook
 
-/// The limits of one logbook. A request that would exceed a limit stores nothing; items stored earlier stay.
+/// The limits of one logbook. A request that would exceed a limit stores nothing; items stored by earlier
+/// requests are kept.
 package struct LogbookQuota: Hashable, Sendable {
   /// The maximum number of readings. A sensor produces 100,000 in a year.
   package var readings: Int64 = 20_000_000
@@ -33,8 +34,8 @@ package struct LogbookQuota: Hashable, Sendable {
 
 /// Decides which parts of an attachment's content are stored, in the same way for every storage.
 package enum ContentRules {
-  /// Whether a part starts a content from the beginning. In this case, the storage discards the bytes that it
-  /// holds of this content.
+  /// Whether a part begins a content: the storage holds nothing of it, or the part has offset 0 and the held
+  /// bytes are of a content of another size. In this case, the storage discards the held bytes.
   package static func restarts(_ held: HeldContent, _ content: AttachmentContent, at offset: Int64) -> Bool {
     held.size == nil || offset == 0 && held.size != content.size
   }

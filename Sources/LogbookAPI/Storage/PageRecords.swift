@@ -19,8 +19,8 @@ package struct PageRecords: Sendable {
   /// The number of records so far.
   package var count: Int { records.count }
 
-  /// Whether a record with this size fits on the page. If not, the page is complete. The size is counted even
-  /// if it does not fit.
+  /// Whether a record with this size fits on the page. If not, the page is complete. The size is added to the
+  /// total even if the record does not fit.
   ///
   /// - Parameter stateBytes: the size of the state as JSON.
   package mutating func fits(stateBytes: Int) -> Bool {
@@ -43,13 +43,14 @@ package enum PageLimits {
   package static func items(_ limit: Int) -> Int { min(max(limit, 1), WireProtocol.maxReadings) }
 }
 
-/// The texts that clients know as positions in the sequence of a logbook's changes, which are the same in
-/// every storage.
+/// The texts for sequence numbers of a logbook's changes, which clients store as positions. They are the same
+/// in every storage.
 ///
-/// A text consists of the number, a dot, and the tag of the epoch in which the number was assigned. After a
-/// restore from a backup, a new epoch begins. A number with the tag of another epoch is therefore unknown.
+/// A text consists of a sequence number, a dot, and the tag of the epoch in which this number was assigned. A
+/// restore from a backup begins a new epoch, so that numbers assigned after the backup are recognised as
+/// unknown.
 package enum PositionText {
-  /// A number above all assigned ones. With a million changes per second, it would be reached in 146,000
+  /// A number above all sequence numbers. With a million changes per second, it would be reached in 146,000
   /// years.
   package static let end: Int64 = 1 << 62
 
@@ -58,7 +59,8 @@ package enum PositionText {
   /// - Parameter tag: the tag of the number's epoch.
   package static func text(_ seq: Int64, tag: String) -> String { "\(seq).\(tag)" }
 
-  /// The number in a position's text; nil for a text in another form. The caller must still compare the tag.
+  /// The sequence number in a position's text; nil for a text in another form. The caller must still compare
+  /// the tag of the epoch.
   package static func number(in text: String) -> Int64? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 2, let seq = Int64(parts[0]), seq >= 0 else { return nil }

@@ -2,11 +2,12 @@
 
 package import Logbook
 
-/// For comparisons: the bucket of each reading of a logbook, and the digests over all readings.
+/// The bucket of each reading of a logbook, and the digests over all readings. A comparison of two logbooks
+/// needs both.
 ///
-/// The bucket of a reading follows from the SHA-256 of its identity. Computing the buckets takes seconds for
-/// two million readings, and a comparison requests hundreds of groups of buckets. Readings never change and
-/// are never deleted, so only new ones are hashed.
+/// The bucket of a reading is computed from the SHA-256 of its identity. Computing the buckets takes seconds
+/// for two million readings, and a comparison requests hundreds of groups of buckets. Readings never change
+/// and are never deleted, so only new ones are hashed.
 package struct ReadingBuckets: Sendable {
   /// The digests over all readings that were added.
   package private(set) var digests = IdentityDigests()
@@ -15,14 +16,14 @@ package struct ReadingBuckets: Sendable {
   /// The number of readings that were added.
   package private(set) var count = 0
   /// For each bucket, the sequence numbers of its readings, ascending, with eight bytes each. An array with
-  /// the sequence number as index would be unsafe. A client or a damaged file can make these numbers
-  /// arbitrarily large.
+  /// the sequence number as index could need too much memory. A client or a damaged file can make these
+  /// numbers arbitrarily large.
   private var numbers = [[Int64]](repeating: [], count: IdentityDigests.bucketCount)
 
   /// Buckets without readings.
   package init() {}
 
-  /// Adds a reading. Its sequence number must be larger than all earlier ones.
+  /// Adds a reading. Its sequence number must be larger than those of all readings added before.
   ///
   /// - Parameter key: the 16 bytes of its identity's UUID.
   package mutating func insert(_ key: [UInt8], seq: Int64) {

@@ -59,8 +59,8 @@ package struct RecordJudge<Table: RecordTable> {
 extension RecordJudge {
   private mutating func apply(_ change: RecordChange) throws -> RecordVerdict {
     let current = try table.current(change.guid)
-    // The node repeats a request whose answer was lost. If others have changed the record since, this is not
-    // a conflict.
+    // The node repeats a request whose answer was lost. If other nodes have changed the record after this
+    // request, this is not a conflict.
     if let revision = try table.earlierAnswer(to: change), Self.isCurrent(revision, of: change, current) {
       return .accepted(revision: revision)
     }
@@ -72,8 +72,8 @@ extension RecordJudge {
     // revision, so that a restore at the same time becomes a conflict.
     let isDecided = change.state.isDeleted && change.base == current.revision
     if change.state.agrees(with: current.state), !isDecided {
-      // The answer `conflict` contains the provenance, which the client does not know yet. A client with this
-      // revision already knows it.
+      // The answer `conflict` contains the provenance, which the client does not know yet. A client whose
+      // change is based on this revision already knows the provenance.
       if current.state.teachesProvenance(to: change.state), change.base != current.revision {
         return try conflict(change, current)
       }
@@ -92,8 +92,8 @@ extension RecordJudge {
     return try conflict(change, current)
   }
 
-  /// Whether an earlier answer is still valid. In a damaged storage, the record may be missing or have
-  /// another content with this revision. Then the change is applied again.
+  /// Whether the stored answer to this change is still valid. In a damaged storage, the record may be
+  /// missing, or this revision of it may have another content. If so, the change is applied again.
   private static func isCurrent(
     _ revision: String, of change: RecordChange, _ current: CurrentRecord?
   ) -> Bool {
@@ -139,10 +139,10 @@ package struct RecordedNode: Sendable {
   ///
   /// - Parameters:
   ///   - position: the sequence number of the last position that the run has seen; 0 if it has seen none.
-  ///   - hidesOwn: whether answers to this run omit the node's own changes. If so, a new run must know all of
-  ///     them at its first request. If it does not know one, a copy of the node's store made the change, or
-  ///     an answer was lost. The node then needs another id to receive the change. Only the answers to a
-  ///     comparison contain all changes.
+  ///   - hidesOwn: whether answers to this run omit the node's own changes. If so, a run that is not recorded
+  ///     must know all of them at its first request. If it does not know one, a copy of the node's store made
+  ///     the change, or an answer was lost. The node then needs another id to receive the change. Only the
+  ///     answers to a comparison contain all changes.
   /// - Throws: `ServiceError.nodeReused` for an earlier run, or for a different run with the same number.
   package func isRecorded(
     _ run: RunStamp, position: Int64, hidesOwn: Bool

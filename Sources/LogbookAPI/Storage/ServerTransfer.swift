@@ -44,8 +44,8 @@ package struct TransferredDirectory: Hashable, Sendable {
   package init() {}
 }
 
-/// Some rows of a logbook that are moved from one storage to another. Rows refer to rows of earlier cases, so
-/// they are moved in the order of the cases.
+/// Some rows of a logbook that are moved from one storage to another. Rows refer to rows of the cases above,
+/// so they are moved in the order of the cases.
 package enum TransferredRows: Sendable {
   /// The tags of the epochs, each with the first sequence number of the epoch.
   case epochs([(firstSeq: Int64, tag: String)])
@@ -57,7 +57,8 @@ package enum TransferredRows: Sendable {
   /// Readings in the order of their sequence numbers.
   case readings([TransferredReading])
   case accepted([(guid: String, node: String, version: Int64, digest: String, revision: String)])
-  /// The contents of attachments. All of them come before the first part.
+  /// The sizes of attachments' contents. They are moved before the bytes of all contents, which are in
+  /// `parts`.
   case contents([(digest: String, size: Int64, held: Int64)])
   case part(digest: String, start: Int64, bytes: [UInt8])
 }
@@ -155,8 +156,8 @@ package protocol TransferTarget {
     _ logbook: String, of directory: TransferredDirectory,
     _ read: (_ use: (TransferredRows) throws -> Void) throws -> Void
   ) throws -> Bool
-  /// Stores the part of the directory that is not stored with logbooks. It is called last, so that no login
-  /// refers to a missing logbook.
+  /// Stores the part of the directory that `store(_:of:_:)` does not store with the logbooks. It is called
+  /// last, so that no login refers to a missing logbook.
   func store(_ directory: TransferredDirectory) throws
 }
 

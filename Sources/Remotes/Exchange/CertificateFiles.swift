@@ -5,7 +5,7 @@ import NIOSSL
 
 /// Reads the files with certificates and keys that a person set for a remote.
 package enum CertificateFiles {
-  /// Checks whether a client certificate can be used, without connecting.
+  /// Checks the files of a client certificate. No connection is made.
   ///
   /// - Parameter now: the current time in UTC seconds.
   /// - Returns: when the certificate expires, in UTC seconds.
@@ -41,7 +41,7 @@ package enum CertificateFiles {
     )
   }
 
-  /// Adds the client certificate to the settings of connections, for servers that ask for one.
+  /// Adds the client certificate to the settings of connections. A server may require such a certificate.
   ///
   /// - Returns: when the certificate expires, in UTC seconds.
   @discardableResult
@@ -80,8 +80,8 @@ package enum CertificateFiles {
   private static func key(_ path: String) throws(Failure) -> NIOSSLPrivateKey {
     let name = "key of the client certificate"
     let bytes = try RemoteFile.secret(path, as: name)
-    // This is checked before the key is loaded, since loading it would ask for the passphrase on the
-    // terminal.
+    // Encryption with a passphrase is checked before the key is loaded. Otherwise the library would ask for
+    // the passphrase on the terminal.
     if label("ENCRYPTED", in: bytes) {
       throw Failure(
         .configuration,
@@ -101,8 +101,8 @@ package enum CertificateFiles {
       let certificates = try NIOSSLCertificate.fromPEMBytes(bytes)
       return certificates.isEmpty ? nil : certificates
     } catch {
-      // The library states neither line nor cause. The callers' message fits both a damaged file and one
-      // without certificates.
+      // The library does not state which line is wrong, or why. The message of the callers fits both a
+      // damaged file and a file without certificates.
       return nil
     }
   }

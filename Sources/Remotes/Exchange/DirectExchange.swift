@@ -6,27 +6,27 @@ import NIOHTTP1
 
 /// Sends one request on a separate connection, without another thread, a connection pool or encryption. It is
 /// only used for a numeric address without encryption. A run that finds nothing new makes only this request,
-/// so it ends before a pool would have been created.
+/// and ends sooner if no connection pool is created for it.
 ///
-/// It blocks the thread of its caller.
+/// The exchange blocks the thread of its caller.
 struct DirectExchange: Sendable {
   /// The maximum length of an answer's head, in bytes.
   private static let maxHeadBytes = 64 << 10
-  /// The interval at which a wait checks whether the task was cancelled.
+  /// While the exchange waits for the socket, it checks at this interval whether the task was cancelled.
   private static let slice = Duration.milliseconds(500)
 
   private let address: RemoteAddress
   private let limits: ExchangeLimits
 
-  /// Nil if the address needs encryption or a name server.
+  /// Nil if the address needs encryption, or if its host must be resolved by a name server.
   init?(_ address: RemoteAddress, limits: ExchangeLimits) {
     guard !address.isEncrypted, Socket.isNumeric(address.hostName) else { return nil }
     (self.address, self.limits) = (address, limits)
   }
 
   /// The answer to a request without a body. Its body is not decompressed. Nil if no connection was made, or
-  /// if the answer has a form that only the HTTP client can read. The client then sends the request again,
-  /// which is safe, since it changes nothing.
+  /// if the answer has a form that only the HTTP client can read. The HTTP client then sends the request
+  /// again, which is safe, since a request without a body changes nothing on the remote.
   func answer(
     to path: String, _ headers: HTTPHeaders, until end: ContinuousClock.Instant, _ traffic: Traffic
   ) throws(ServiceError) -> ExchangeAnswer? {
@@ -40,7 +40,7 @@ struct DirectExchange: Sendable {
     var bytes: [UInt8] = []
     while true {
       if let head = AnswerHead(bytes) {
-        // An interim answer, which the actual answer follows.
+        // An interim answer (status 1xx) is skipped. The actual answer follows it.
         if (100..<200).contains(head.status), head.status != 101 {
           bytes.removeFirst(head.byteCount)
           continue
@@ -66,7 +66,7 @@ struct DirectExchange: Sendable {
     lines += headers.map { "\($0.name): \($0.value)" }
     lines.append("Connection: close")
     let isClean = lines.allSatisfy { $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
-    // A space in the path would end it early.
+    // A space in the path would end the path in the request line early.
     guard isClean, !path.utf8.contains(0x20), !address.text.utf8.contains(0x20) else { return nil }
     return Array(lines.joined(separator: "\r\n").utf8) + Array("\r\n\r\n".utf8)
   }
@@ -145,7 +145,7 @@ struct AnswerHead {
   /// Whether the bytes contain a complete head, valid or not.
   static func isComplete(_ bytes: [UInt8]) -> Bool { end(in: bytes) != nil }
 
-  /// Nil if the bytes do not begin with a complete and valid head.
+  /// Nil if the bytes do not begin with a complete and valid head of an answer.
   init?(_ bytes: [UInt8]) {
     guard let end = Self.end(in: bytes),
       let text = String(validating: bytes[..<(end - 4)], as: UTF8.self)
@@ -207,7 +207,7 @@ private final class Socket {
   }
 
   private let descriptor: Int32
-  /// Whether the other side has closed its direction of the connection.
+  /// Whether the remote has closed its direction of the connection.
   private(set) var isAtEnd = false
 
   static func isNumeric(_ host: String) -> Bool {

@@ -17,17 +17,17 @@ struct PooledHTTPTransport: HTTPTransport {
   /// The minimum size in bytes of a body that is compressed.
   private static let packedFrom = 1024
 
-  /// The address of the remote, with which every request and message begins.
+  /// The address of the remote, with which the address of every request and every error message begins.
   let address: RemoteAddress
-  /// The proxy, which messages name; nil without one.
+  /// The proxy, which error messages name; nil without one.
   let proxy: RemoteProxy?
-  /// Whether this client has a certificate. Messages mention it.
+  /// Whether this client has a certificate. Error messages mention the certificate.
   let hasCertificate: Bool
-  /// Whether only authorities in a file are trusted. Messages mention it.
+  /// Whether only the authorities in a file are trusted. Error messages mention this.
   let hasAuthorities: Bool
   private let pool: LazyPool
-  /// Sends the first request of a run, and blocks the thread until the answer; nil if the thread must not be
-  /// blocked.
+  /// Sends the first request of a run, and blocks the thread until the answer. Nil if the thread must not be
+  /// blocked, or the address is not suitable.
   private let direct: DirectExchange?
   private let limits: ExchangeLimits
   private let agent: String
@@ -57,7 +57,8 @@ struct PooledHTTPTransport: HTTPTransport {
     do {
       try await pool.shutDown()
     } catch {
-      // If `body` failed, its error is more precise than this one.
+      // If `body` failed, its error is thrown, since it is more precise than the error of shutting down the
+      // client.
       _ = try result.get()
       throw error
     }
@@ -65,7 +66,8 @@ struct PooledHTTPTransport: HTTPTransport {
   }
 
   func carry(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
-    // Servers also limit the size after decompression, so a larger body would be refused.
+    // Servers also limit the size of bodies after decompression, so they would refuse a larger body even if
+    // it was compressed.
     guard request.body?.count ?? 0 <= limits.bodyBytes else { throw .tooLarge }
     let start = ContinuousClock.now
     let end = min(start + limits.whole, lastEnd ?? start + limits.whole)
@@ -103,8 +105,8 @@ extension PooledHTTPTransport {
     var isReceiving = false
     do {
       var prepared = prepared(request)
-      // Compression is not requested: the size of the content would be unknown before it is unpacked. Imports
-      // unpack files themselves, with limits.
+      // Compression is not requested, since the size of the document would be unknown until it is
+      // decompressed. The import itself decompresses files, with limits.
       prepared.headers.replaceOrAdd(name: "Accept-Encoding", value: "identity")
       let response = try await pool.client().execute(prepared, deadline: .now() + TimeAmount(end - start))
       let isSuccess = response.status == .ok
@@ -113,7 +115,8 @@ extension PooledHTTPTransport {
       guard !isSuccess || length <= limit else { throw tooLong }
       var count = 0
       for try await piece in response.body {
-        // The client's own time limit ends with the head of the answer, so a slow body is ended here.
+        // The time limit of the HTTP client only applies until the head of the answer has arrived. So the
+        // limit for a slow body is checked here.
         guard ContinuousClock.now < end else { throw HTTPClientError.deadlineExceeded }
         count += piece.readableBytes
         traffic.addReceived(bytes: piece.readableBytes)
@@ -154,8 +157,8 @@ extension PooledHTTPTransport {
       tlsConfiguration: tls, redirectConfiguration: .disallow,
       timeout: .init(
         connect: TimeAmount(limits.connect), read: TimeAmount(limits.idle), write: TimeAmount(limits.idle)),
-      // The idle time is shorter than that of servers, such as 5 s in Node.js. So no request uses a
-      // connection that the server is closing.
+      // Unused connections are closed after 4 s. Servers close them later, for example Node.js after 5 s, so
+      // no request uses a connection that the server is closing.
       connectionPool: .init(idleTimeout: .seconds(4)))
     // The caller decides when to retry.
     configuration.connectionPool.retryConnectionEstablishment = false
@@ -198,7 +201,8 @@ extension PooledHTTPTransport {
     return prepared
   }
 
-  /// Receives the body within the time limit. The client's own time limit ends with the head of the answer.
+  /// Receives the body within the time limit. The time limit of the HTTP client only applies until the head
+  /// of the answer has arrived.
   private func collect(
     _ response: HTTPClientResponse, until end: ContinuousClock.Instant
   ) async throws -> [UInt8] {
@@ -256,12 +260,12 @@ private final class LazyPool: Sendable {
   private let pool = Mutex<Pool?>(nil)
   private let isUsed = Atomic(false)
 
-  /// - Parameter configuration: returns the settings, when the pool is created.
+  /// - Parameter configuration: returns the settings of the pool. It is called when the pool is created.
   init(_ configuration: @escaping @Sendable () -> HTTPClient.Configuration) {
     self.configuration = configuration
   }
 
-  /// Whether no request was sent yet. It returns true only once.
+  /// Whether this is the first call, so that no request was sent yet. All later calls return false.
   func isFirstUse() -> Bool { !isUsed.exchange(true, ordering: .relaxed) }
 
   func client() -> HTTPClient {
@@ -304,8 +308,8 @@ extension TimeAmount {
 }
 
 extension PooledHTTPTransport {
-  /// The error for a caller. The client's own message is never shown, since it may contain the address of the
-  /// request.
+  /// The error for a caller. The message of the HTTP client is never shown, since it may contain the address
+  /// of the request.
   func serviceError(for error: any Error) -> ServiceError {
     switch error {
     case let error as HTTPClientError: serviceError(for: error)
@@ -357,7 +361,7 @@ extension PooledHTTPTransport {
 
   private var proxyName: String { proxy.map { "\($0)" } ?? "" }
 
-  /// The end of a message that names the proxy, since the proxy may be the cause.
+  /// The end of an error message that names the proxy, since the proxy may be the cause of the error.
   private var way: String { proxy.map { " through the proxy \($0)" } ?? "" }
 
   private func reason(_ error: NIOConnectionError) -> String {

@@ -19,7 +19,7 @@ struct RemoteExchange: Sendable {
     self.transport = transport
   }
 
-  /// Runs `body` with an exchange over the network, which ends with `body`.
+  /// Runs `body` with an exchange over the network. Its connections are closed when `body` ends.
   static func with<Value>(
     _ login: RemoteLogin, limits: ExchangeLimits = ExchangeLimits(),
     isolation: isolated (any Actor)? = #isolation, _ body: (RemoteExchange) async throws -> Value
@@ -55,14 +55,14 @@ extension RemoteAddress {
 }
 
 extension RemoteExchange {
-  /// The error for an unsuccessful answer, only by its status: its meaning in HTTP, and what proxies usually
-  /// mean by it.
+  /// The error for an unsuccessful answer, derived only from its status. The message states the meaning of
+  /// the status in HTTP, and what proxies usually mean by it.
   ///
   /// - Parameter words: the remote's message; empty if the answer contains none.
   func serviceError(for answer: ExchangeAnswer, words: String = "") -> ServiceError {
     let said = words.isEmpty ? "it answers with status \(answer.status)" : sanitised(words)
     switch answer.status {
-    // Other statuses of redirection have no target address.
+    // Other statuses of redirection have no target address, so they are treated as other errors.
     case 301, 302, 303, 307, 308: return redirection(answer)
     case 401, 403, 407: return .loginRefused("\(address.host): \(said)")
     case 408, 502, 504: return unavailable(said)
@@ -74,11 +74,13 @@ extension RemoteExchange {
     }
   }
 
-  /// Advice for an answer without a reason, about the most frequent causes.
+  /// The end of the message for an unexpected status if the remote sent no message. It names the most
+  /// frequent causes.
   private static let advice =
     "which is unexpected for this type of remote; check the address with its path, and the type ('glucoport remote set --type')"
 
-  /// The wait in seconds that the answer asks for; nil if it does not.
+  /// The number of seconds to wait before the next request, from the header `Retry-After`; nil without this
+  /// header.
   func retryAfter(_ answer: ExchangeAnswer) -> Int? {
     RetryAfter.seconds(answer.headers.first(name: "Retry-After"), date: answer.headers.first(name: "Date"))
   }

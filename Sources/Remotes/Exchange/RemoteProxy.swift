@@ -20,8 +20,8 @@ package struct RemoteProxy: Sendable {
   /// The user and password for an HTTP proxy; nil without a login.
   let login: (user: String, password: String)?
 
-  /// The proxy that the environment sets for a remote; nil without one. This machine is always reached
-  /// directly. For an unencrypted connection, only a SOCKS proxy is used.
+  /// The proxy that environment variables set for a remote; nil without one. No proxy is used for this
+  /// machine. For an unencrypted connection, only a SOCKS proxy is used.
   ///
   /// - Parameter environment: returns the value of an environment variable.
   /// - Throws: `Failure` of category `configuration` for an unusable proxy. Its message names only the
@@ -48,8 +48,8 @@ package struct RemoteProxy: Sendable {
 
   private init(_ text: String, from name: String) throws(Failure) {
     let url = text.contains("://") ? text : "http://" + text
-    // Further text after the port may be the rest of a password that contains a character which ends the
-    // host. Host and port would then be parts of the password, and messages would show them.
+    // If the port is followed by other text, this text may be the rest of a password that contains `/`, `?`
+    // or `#`. The host and the port would then be parts of the password, and messages would show them.
     guard let parts = URLComponents(string: url), let host = parts.host, Self.isHost(host),
       (1...65535).contains(parts.port ?? 80), ["", "/"].contains(parts.percentEncodedPath),
       parts.query == nil, parts.fragment == nil
@@ -95,9 +95,10 @@ extension RemoteProxy: CustomStringConvertible, CustomDebugStringConvertible, Cu
   package var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// The hosts in the variable `NO_PROXY`, separated by commas or blanks. An entry is a name, which includes
-/// its subdomains, an address, a network such as `10.0.0.0/8`, or `*` for all hosts. Each entry can have a
-/// port. An IPv6 address needs brackets if a port follows: `[fd00::1]:443`, `[fd00::]/8:443`.
+/// The hosts in the variable `NO_PROXY`, separated by commas or blanks. An entry is a host name, which
+/// includes its subdomains, or an address. It can also be a network such as `10.0.0.0/8`, or `*` for all
+/// hosts. Each entry can have a port. An IPv6 address needs brackets if a port follows: `[fd00::1]:443`,
+/// `[fd00::]/8:443`.
 struct ProxyExceptions {
   private let entries: [Substring]
 
@@ -126,7 +127,7 @@ struct ProxyExceptions {
     return !domain.isEmpty && (name == domain || name.hasSuffix("." + domain))
   }
 
-  /// Whether an address is in a network, or equal to an address. They are compared bit by bit.
+  /// Whether an address is in a network, or equal to an address. The prefix is compared bit by bit.
   private static func holds(_ pattern: Substring, for bytes: [UInt8]) -> Bool {
     let words = pattern.split(separator: "/", omittingEmptySubsequences: false)
     guard words.count <= 2, let first = words.first, let network = self.bytes(String(first)),
@@ -151,8 +152,8 @@ struct ProxyExceptions {
       let address = entry[entry.index(after: entry.startIndex)..<end]
       let rest = entry[entry.index(after: end)...]
       let bits = rest.prefix { $0 != ":" }
-      // Any other text after the bracket makes the entry invalid. Otherwise it would become a part of the
-      // address.
+      // Any other text after the bracket makes the entry invalid. Otherwise this text would become a part of
+      // the address.
       guard bits.isEmpty || bits.first == "/" else { return ("", nil) }
       let port = rest.dropFirst(bits.count)
       return (address + bits, port.isEmpty ? nil : number(port.dropFirst()) ?? -1)

@@ -135,7 +135,7 @@ extension GlucoportRemote {
   }
 
   /// The error for an unsuccessful answer. The code in its body is only used together with the status that
-  /// belongs to it, since a proxy may also have answered.
+  /// belongs to it, since a proxy may have sent the answer.
   func serviceError(for answer: ExchangeAnswer) -> ServiceError {
     let body: ErrorBody
     do throws(JSONError) {
@@ -201,7 +201,8 @@ extension GlucoportRemote: DigestService {
     let page = try await send(get("\(WireProtocol.digestsPath)?\(query)", run)) { (body) throws(JSONError) in
       try WireCodec.readRecordPage(body)
     }
-    // The ids must ascend. Otherwise the requests could repeat endlessly.
+    // The ids must ascend, since the next request begins after the last id. Otherwise the requests could
+    // repeat endlessly.
     let guids = (guid.map { [$0] } ?? []) + page.records.map(\.guid)
     guard zip(guids, guids.dropFirst()).allSatisfy({ $0 < $1 }) else {
       throw exchange.violation("it returned records that are not in order")
@@ -215,7 +216,7 @@ extension GlucoportRemote: PageService {
     let query = seconds.map { "?seconds=\($0)" } ?? ""
     let answer = try await exchange.send(
       ExchangeRequest(method: .POST, path: WireProtocol.pageLinksPath + query, headers: headers(nil)))
-    // The server has no pages, or its version does not know this path.
+    // The server provides no pages, or is of a version without links to pages.
     if answer.status == 404 { return nil }
     return try read(answer) { (body) throws(JSONError) in try WireCodec.readPageLink(body) }
   }

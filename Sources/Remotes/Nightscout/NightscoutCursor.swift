@@ -4,10 +4,11 @@ import Foundation
 import Logbook
 import Nightscout
 
-/// How far the changes of a site were pulled. All times are those of the server's clock, in milliseconds.
+/// How far the changes of a Nightscout site were pulled. All times are those of the server's clock, in
+/// milliseconds.
 struct NightscoutCursor: Codable, Hashable, Sendable {
-  /// A record that was found in the last sweep; see `Window`. If a later sweep does not find the record, it
-  /// was removed.
+  /// A record that was found in the last sweep; see `Window`. If the next sweep does not find the record,
+  /// perhaps its document was deleted.
   struct Seen: Codable, Hashable, Sendable {
     let revision: String
     let kind: String
@@ -15,44 +16,47 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
     let offset: Int32
   }
 
-  /// The result of the last sweep. A sweep reads all events of the last days.
+  /// The result of the last sweep. A sweep reads all documents whose events are in the last days.
   struct Window: Codable, Hashable, Sendable {
-    /// A sweep reads events after this time.
+    /// A sweep reads the documents whose events are after this time.
     var start: Int64
-    /// The digest of all entries in the sweep.
+    /// The digest of all documents that the sweep found in the collection `entries`.
     var digest: String
-    /// The records in the treatments of the sweep, by guid.
+    /// The records that the sweep found in the collection `treatments`, by guid.
     var seen: [String: Seen]
-    /// The rejected documents, with the times of their events. With this list, each is counted only once.
+    /// The rejected documents, with the times of their events. If a later sweep finds such a document again,
+    /// it is not counted again.
     var refused: [String: Int64] = [:]
   }
 
-  /// Documents that were stored in this time before the last request are requested again. The server sets the
-  /// time of a write before the write becomes visible, and several server instances have different clocks.
+  /// Documents that were stored up to this time before the last request are requested again, in milliseconds.
+  /// The server sets the time of a write before the write becomes visible, and several server instances have
+  /// different clocks.
   static let overlap: Int64 = 60_000
-  /// The tolerance for comparisons with the site's clock; see `NightscoutTime.slack`.
+  /// The tolerance when a time is compared with the site's clock; see `NightscoutTime.slack`.
   static let slack = NightscoutTime.slack
   /// The time in milliseconds after which the history is read even if the latest times have not changed.
-  /// Until then, only late writes within `overlap` are missing, and each run sweeps the events of the last
-  /// days. Entries that no search by time finds are counted after the same time.
+  /// Until then, only writes may be missing that became visible up to `overlap` late, and sweeps find most of
+  /// them. Entries that no search by time finds are counted at the same interval.
   static let unfoundWait: Int64 = 6 * 3_600_000
   /// The length of the period that a sweep reads, in milliseconds.
   static let sweepMilliseconds: Int64 = 2 * 86_400_000
-  /// The start of the period of sweeps only moves in steps of this size, in milliseconds.
+  /// The start of the period that sweeps read is moved by at least this number of milliseconds. So it rarely
+  /// changes.
   private static let sweepStepMilliseconds: Int64 = 86_400_000 / 2
 
-  /// All documents stored before this time were pulled.
+  /// All documents that the site stored before this time were pulled.
   var complete: Int64
-  /// When the last round (`NightscoutRound`) that read the history began.
+  /// When the last `NightscoutRound` that read the history began.
   var asked: Int64
-  /// The latest time in each collection when that round began, as the server stated it.
+  /// The latest time in each collection when the round of `asked` began, as the server stated it.
   var latest: [String: Int64]
   var window: Window
   /// When entries that no search by time finds were last counted; nil for never.
   var unfoundAsked: Int64?
-  /// The number of entries that no search by time finds.
+  /// The number of entries that no search by time finds, when they were last counted; nil for never.
   var unfound: Int?
-  /// The remaining steps of the current round; nil between rounds.
+  /// The remaining steps of the current round; nil if no round is in progress.
   var round: NightscoutRound?
 
   init(asked: Int64, latest: [String: Int64]) {
@@ -82,8 +86,8 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
     }
   }
 
-  /// A position for a store that has sent these records and has not read the site since. With it, the next
-  /// sweep notices if such a record was deleted in the meantime.
+  /// A position for a store that has sent these records and has not read the site since. With this position,
+  /// the next sweep notices if such a record was deleted in the meantime.
   static func mark(_ sent: [String: Seen]) -> String? {
     guard !sent.isEmpty else { return nil }
     do {
@@ -103,10 +107,11 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
     }
   }
 
-  /// The maximum number of rejected documents in the list. Further documents are counted again in each round.
+  /// The maximum number of rejected documents in `refused`. Further rejected documents are counted again in
+  /// each round.
   private static let maxRefused = 1000
 
-  /// Whether to count a rejected document. Each is counted once, even if several sweeps find it.
+  /// Whether to count a rejected document. Each document is counted once, even if several sweeps find it.
   mutating func notesRefused(_ document: NightscoutDocument) -> Bool {
     guard window.refused[document.identifier] == nil else { return false }
     let time = document.treatmentInstant?.milliseconds ?? asked
@@ -116,8 +121,8 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
     return true
   }
 
-  /// The start of the next sweep's period, if this sweep was made at `now`. It moves in steps, so that the
-  /// cursor rarely changes.
+  /// The start of the period that the next sweep reads, if the current sweep began at `now`. The start is
+  /// moved at most twice a day, so that the cursor rarely changes.
   func nextStart(at now: Int64) -> Int64 {
     now - Self.sweepMilliseconds > window.start + Self.sweepStepMilliseconds
       ? now - Self.sweepMilliseconds : window.start
@@ -136,13 +141,14 @@ extension NightscoutCursor.Seen {
       offset: record.state.placement.utcOffset)
   }
 
-  /// A reading in a treatment. Its removal is not detected, since readings are never removed.
+  /// A reading that a sweep found in a treatment. Its removal is not detected, since readings are never
+  /// removed.
   init(_ reading: Reading) {
     self.init(
       revision: "", kind: "", seconds: reading.deviceTime.seconds, offset: reading.placement.utcOffset)
   }
 
-  /// A record that was sent in this state.
+  /// A record that this store sent in this state.
   init(_ state: RecordState, revision: String) {
     self.init(
       revision: revision, kind: state.kind.rawValue, seconds: state.deviceTime.seconds,
@@ -154,29 +160,31 @@ extension NightscoutCursor.Seen {
   var milliseconds: Int64 { (seconds - Int64(offset)) * 1000 }
 }
 
-/// One pass over all changes that a site may have. It may need several pages.
+/// One pass over all changes that a site may have. It may need several pages and several runs.
 struct NightscoutRound: Codable, Hashable, Sendable {
   enum Task: String, Codable, Sendable {
     /// Writes and deletions by API v3. In the first round, these are all documents.
     case history
-    /// Writes by API v1, which do not change `srvModified`.
+    /// Writes by API v1, which do not change `srvModified`. They are found by reading all documents of the
+    /// last days.
     case sweep
   }
 
   struct Step: Codable, Hashable, Sendable {
     let task: Task
     var walk: NightscoutWalk
-    /// Whether the sweep began on an earlier page, so that no page contains the whole sweep.
+    /// Whether an earlier page began with a part of the sweep, so that the current page does not contain the
+    /// whole sweep.
     var isSplit = false
-    /// The records on earlier pages of a sweep over treatments.
+    /// The records in treatments that the sweep found on its earlier pages.
     var seen: [String: NightscoutCursor.Seen] = [:]
   }
 
-  /// When the round began, and the latest times in the collections at that moment.
+  /// When the round began, and the latest time in each collection at that moment.
   let asked: Int64
   let latest: [String: Int64]
   var steps: [Step]
 
-  /// Whether the round reads the history. Otherwise it only sweeps.
+  /// Whether the round reads the history. If not, it only sweeps.
   var readsHistory: Bool
 }

@@ -3,7 +3,8 @@
 import Logbook
 import Nightscout
 
-/// Collects a page of changes. Each item is in it once. Items that this run wrote itself are left out.
+/// Collects a page of changes. Each reading and each record is in the page once. Items that this run wrote
+/// itself are left out.
 struct NightscoutPage {
   let writer: NightscoutWriter
   private(set) var readings = ReadingBatch()
@@ -47,7 +48,7 @@ struct NightscoutPage {
     if count > 0 { notTaken[reason, default: 0] += count }
   }
 
-  /// Adds the tombstone of a record whose document was removed without a trace.
+  /// Adds the tombstone of a record whose document was removed without a tombstone on the site.
   mutating func add(tombstoneOf guid: String, _ seen: NightscoutCursor.Seen) {
     guard let kind = RecordKind(rawValue: seen.kind) else { return }
     let state = RecordState(
@@ -69,7 +70,7 @@ struct NightscoutPage {
     }
   }
 
-  /// Whether this run wrote the document last. Only the run is compared, since another run of the same node
-  /// may be of a copy of the store. If it was a run of this store, the store already knows its changes.
+  /// Whether this run wrote the document last. Other runs of the same node are not compared, since a copy of
+  /// the store may have made them. If this store made them, it already knows their changes.
   private func isOwn(_ document: NightscoutDocument) -> Bool { NightscoutWriter(document.own) == writer }
 }

@@ -4,11 +4,12 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Pulls changes of others. The history contains changes by API v3. A sweep over the events of the last days
-/// finds changes by API v1 and the web page, which do not change `srvModified`.
+/// Pulls the changes of other programs and nodes. The history contains changes by API v3. A sweep over the
+/// events of the last days finds changes by API v1 and the web page, which do not change `srvModified`.
 extension NightscoutRemote {
   private static let latestPath = "/api/v3/lastModified"
-  /// The maximum number of requests without changes in one call, so that the caller can check its time limit.
+  /// The maximum number of steps without changes in one call. After them, the call returns, so that the
+  /// caller can check its time limit.
   private static let maxSteps = 4
   /// The maximum number of records that one run looks up because a sweep did not find them.
   private static let maxSought = 50
@@ -34,7 +35,7 @@ extension NightscoutRemote {
   }
 
   /// Counts entries that no search by time finds, since their `date` is not a number of milliseconds. They
-  /// are counted every few hours, and each is reported once.
+  /// are counted every few hours, and only the increase is reported.
   private func countUnfound(
     _ cursor: inout NightscoutCursor, _ page: inout NightscoutPage
   ) async throws(ServiceError) {
@@ -49,9 +50,9 @@ extension NightscoutRemote {
     (cursor.unfoundAsked, cursor.unfound) = (round.asked, max(count, cursor.unfound ?? 0))
   }
 
-  /// The first request of a round. A round without changes needs only two further requests. The history is
-  /// read every few hours, and if a latest time has changed. It is always read if an event is in the future,
-  /// since the latest times then show nothing.
+  /// Begins a round with one request. A round without changes needs only two further requests. The history is
+  /// read if a latest time has changed, and every few hours. It is always read if an event is in the future,
+  /// since the latest times then do not show changes.
   private func begin(_ before: NightscoutCursor?) async throws(ServiceError) -> NightscoutCursor {
     let latest = try await latestTimes()
     let asked = try await session.now()
@@ -66,11 +67,11 @@ extension NightscoutRemote {
         readsHistory: true)
       return cursor
     }
-    // If the clock of the server was set back, it stores writes with times before earlier ones. So the
-    // history is read from the earlier of two times on.
+    // If the clock of the server was set back, writes get earlier times than documents that are already
+    // stored. So the history is read from the earlier of `complete` and the clock on.
     let start = min(cursor.complete, asked - NightscoutCursor.overlap)
     let isUnchanged = latest == cursor.latest && latest.count == 2
-    // Whether everything up to the latest times was pulled, including writes that became visible late.
+    // Whether all documents up to the latest times were pulled, including writes that became visible late.
     let isComplete = latest.values.allSatisfy { $0 <= cursor.complete }
     let canWait =
       latest.values.allSatisfy { $0 <= cursor.asked + NightscoutCursor.slack }
@@ -94,8 +95,8 @@ extension NightscoutRemote {
     return cursor
   }
 
-  /// The latest time in each collection, of a change or an event. If an event is in the future, the latest
-  /// time does not change, even if documents change.
+  /// The latest time in each collection, either of a change or of an event. If an event is in the future, its
+  /// time is returned, even if documents change later.
   private func latestTimes() async throws(ServiceError) -> [String: Int64] {
     let answer = try await session.send(.GET, Self.latestPath)
     guard answer.status == 200, let result = NightscoutAnswer.value(answer)?["result"],
@@ -109,7 +110,7 @@ extension NightscoutRemote {
     return latest
   }
 
-  /// Performs one request of a round, and adds the result to the page.
+  /// Performs one step of a round, usually with one request, and adds the result to the page.
   private func step(
     _ cursor: inout NightscoutCursor, _ limit: Int, _ page: inout NightscoutPage, mayRepair: Bool
   ) async throws(ServiceError) {
@@ -140,13 +141,14 @@ extension NightscoutRemote {
     if round.steps.isEmpty { finish(&cursor) }
   }
 
-  /// Whether a document of another program was created and deleted since the last round, so that only its
-  /// tombstone is left.
+  /// Whether another program created and deleted the document since the last round. Only its tombstone is
+  /// left, and no store needs it.
   private func wasCreatedAndDeleted(_ document: NightscoutDocument, since asked: Int64) -> Bool {
     document.isDeleted && document.own == nil && (document["srvCreated"]?.integer ?? 0) > asked
   }
 
-  /// Remembers the records found in the history, since API v1 may delete them before the next sweep.
+  /// Remembers the records found in the history as if a sweep had found them. API v1 may delete their
+  /// documents before the next sweep, which then notices this.
   private func noteSeen(
     _ document: NightscoutDocument, _ step: NightscoutRound.Step, _ cursor: inout NightscoutCursor
   ) {
@@ -184,7 +186,7 @@ extension NightscoutRemote {
     }
   }
 
-  /// Counts a document that was rejected completely or in part, unless it was counted before.
+  /// Counts a document that was rejected completely or in part, unless an earlier call has counted it.
   private func refuse(
     _ document: NightscoutDocument, _ contents: NightscoutContents, _ cursor: inout NightscoutCursor,
     _ page: inout NightscoutPage
@@ -239,8 +241,8 @@ extension NightscoutRemote {
     cursor.window.seen = seen
   }
 
-  /// Returns those of the records missing in a sweep that were deleted. The site's autoprune removes old
-  /// documents, which is not a deletion.
+  /// Returns those records of `missing` that were deleted on the site. A sweep did not find the records in
+  /// `missing`. The site's autoprune removes old documents, which is not a deletion.
   private func gone(
     _ missing: [String: NightscoutCursor.Seen], _ seen: inout [String: NightscoutCursor.Seen]
   ) async throws(ServiceError) -> [(String, NightscoutCursor.Seen)] {
@@ -253,13 +255,13 @@ extension NightscoutRemote {
       let path = NightscoutRevision(item.value.revision, guid: item.key).path
       switch try await find(.treatments, path) {
       case .document(let document):
-        // The document still exists. If it still contains the record, the record only moved out of the period
-        // of the sweep.
+        // The document still exists. If it still contains the record, only the time of its event has changed,
+        // so that the sweep does not read it.
         let records = NightscoutTreatment.records(document, zone)
         if !document.isMoved, !document.isWithdrawn, !records.contains(where: { $0.guid == item.key }) {
           gone.append((item.key, item.value))
         }
-      // The record may have been moved to another time, or may be withdrawn.
+      // The record may be in another document, since its time was changed, or it may be withdrawn.
       case .deleted:
         if try await live(item.key) == nil, try await withdrawnKey(path) == nil {
           gone.append((item.key, item.value))
@@ -272,15 +274,15 @@ extension NightscoutRemote {
   }
 }
 
-/// All documents of a site, for a comparison. A site has no digests, so every valid document is read once, in
-/// the order of events.
+/// Reads all documents of a site for a comparison. A site provides no digests, so every valid document is
+/// read once, in the order of events.
 extension NightscoutRemote: SnapshotService {
   func snapshot(
     after cursor: String?, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ChangePage {
     guard var walk = NightscoutWalk(snapshotAfter: cursor) else { throw .positionUnknown }
     let documents = try await next(&walk, limit: limit)
-    // A writer that matches no run, so that this store's own documents are included.
+    // This writer matches no run, so that the page also includes documents that this store wrote.
     var page = NightscoutPage(writer: NightscoutWriter(RunStamp(node: "", number: 0, id: "")))
     for document in documents {
       let contents = document.contents(of: walk.collection, zone)
@@ -299,7 +301,7 @@ extension NightscoutWalk {
   /// The collection and the position at which the next page begins.
   fileprivate var snapshotCursor: String { "\(collection.rawValue) \(position)" }
 
-  /// The walk that continues at this position; nil for an invalid one.
+  /// The walk that continues at the position in this text; nil for an invalid text.
   fileprivate init?(snapshotAfter cursor: String?) {
     guard let cursor else {
       self = .everything(of: .entries)

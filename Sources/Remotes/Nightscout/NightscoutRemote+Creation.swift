@@ -4,14 +4,15 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Sends records that have no document. The document never existed, or was deleted or pruned.
+/// Sends records that have no valid document on the site. The document never existed, or was deleted or
+/// pruned.
 extension NightscoutRemote {
   func afterDeletion(
     _ change: RecordChange, _ base: NightscoutRevision?, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
     let identifier = base.map(\.path) ?? change.guid
-    // The record may be in another document, or another node may have restored it. A store that imported the
-    // record does not know that document.
+    // The record may be in another document, since it was moved or another node has restored it. A store that
+    // imported the record does not know the key of that document.
     if let document = try await moved(change) {
       return try await write(change, into: document, writer)
     }
@@ -41,8 +42,8 @@ extension NightscoutRemote {
     return try await createUnlessKnown(change, base, writer)
   }
 
-  /// Whether the site has treatments before this time. If not, autoprune may have removed the missing
-  /// document, which is not a deletion.
+  /// Whether the site has treatments before this time. If it has none, its autoprune may have removed the
+  /// missing document, which is not a deletion.
   func keeps(_ milliseconds: Int64) async throws(ServiceError) -> Bool {
     try await !search(
       .treatments, [("created_at$lt", NightscoutTime.utcText(milliseconds)), ("limit", "1")]
@@ -56,7 +57,8 @@ extension NightscoutRemote {
     return NightscoutRevision(state, path: identifier)
   }
 
-  /// The verdict on a change of a record that is deleted on the site.
+  /// The answer to a change of a record that is deleted on the site: `conflict`, or `accepted` if the change
+  /// is a deletion.
   func conflict(with change: RecordChange) -> RecordVerdict {
     if change.state.isDeleted { return .accepted(revision: tombstone(change).text(guid: change.guid)) }
     var state = change.state
@@ -65,15 +67,15 @@ extension NightscoutRemote {
       revision: tombstone(change).text(guid: change.guid), state: state, isBaseKnown: change.base != nil)
   }
 
-  /// Creates a document, unless a document of another program is the same record: both have the same guid if
-  /// the site's export was imported.
+  /// Creates a document for a record, unless another program's document on the site already contains it. Both
+  /// have the same guid if the store imported the record from an export of the site.
   private func createUnlessKnown(
     _ change: RecordChange, _ base: NightscoutRevision?, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
     let others = try await neighbours(of: change)
     for document in others {
-      // The insulin of this document only fills a reservoir or a tube. As a treatment of glucoport, it would
-      // count as a bolus on the site.
+      // The insulin of this document only fills a reservoir or a tube. In a treatment written by glucoport,
+      // it would count as a bolus on the site.
       if NightscoutTreatment.isFilling(change.guid, of: document) {
         return .refused(reason: NightscoutTreatment.filling + " is no dose")
       }
@@ -86,32 +88,34 @@ extension NightscoutRemote {
         : .conflict(revision: theirs.revision, state: theirs.state, isBaseKnown: change.base != nil)
     }
     var identifier = change.guid
-    // If a move was interrupted, the first document still exists.
+    // If a move was interrupted, a document with the record's guid as its key still exists. So the other
+    // document of this record gets another key.
     if let base, base.path != identifier, case .document = try await find(.treatments, identifier) {
       identifier = movedKey(change)
     }
     return try await create(change, identifier: identifier, nextTo: others, writer)
   }
 
-  /// The valid treatments at the second of the event.
+  /// The valid treatments whose time is in the same second as the event of the change.
   func neighbours(of change: RecordChange) async throws(ServiceError) -> [NightscoutDocument] {
     let date = NightscoutTreatment.milliseconds(change.state)
-    // One pattern covers the whole second: of two conditions on one field, the site applies only the last.
+    // One pattern matches the whole second. Two conditions would not work, since the site applies only the
+    // last condition on a field.
     let second = NightscoutTime.utcText(date).prefix(19)
     return try await list(
       Self.path(.treatments), [("created_at$re", "^\(second)")], limit: Self.maxDocuments
     ).items.compactMap(NightscoutDocument.init)
   }
 
-  /// Creates a document. Nil if one was created in the meantime.
+  /// Creates a document for a record. Nil if another program created one with this key in the meantime.
   func create(
     _ change: RecordChange, identifier: String, nextTo others: [NightscoutDocument],
     _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
     let date = NightscoutTreatment.milliseconds(change.state)
     if let refusal = NightscoutTreatment.refusal(change.state) { return .refused(reason: refusal) }
-    // The server treats two events of one type and time as the same if one of them has no key. So the time is
-    // moved by some milliseconds.
+    // If two events have the same type and time and one of them has no key, the server treats them as the
+    // same. So the time of this event is moved by some milliseconds.
     let event = NightscoutTreatment.eventType(change.state)
     let taken = Set(
       others.filter { $0["eventType"]?.text == event }.compactMap { $0.treatmentInstant?.milliseconds })

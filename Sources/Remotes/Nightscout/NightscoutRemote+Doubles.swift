@@ -4,15 +4,16 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Removes doubles: two treatments with the same key. A site looks up a key and stores the document in two
+/// Removes doubles: two documents with the same key. A site looks up a key and stores the document in two
 /// separate steps. So if two stores upload the same import at the same moment, two documents are created, and
 /// the dose counts twice.
 extension NightscoutRemote {
-  /// The maximum number of documents with one key that are removed one after the other.
+  /// The maximum number of doubles of one document that are removed after its deletion.
   private static let maxDoubles = 10
 
-  /// Removes doubles among valid treatments, if this node is the one that must do it. Of the nodes that wrote
-  /// them, it is the one with the largest id. Two nodes at the same time would remove both documents.
+  /// Removes doubles among these documents, if this node must do it. That is the node with the largest id
+  /// among those that wrote the doubles. If two nodes did it at the same time, they would remove both
+  /// documents.
   func removeDoubles(
     among documents: [NightscoutDocument], _ writer: NightscoutWriter
   ) async throws(ServiceError) {
@@ -30,8 +31,9 @@ extension NightscoutRemote {
     }
   }
 
-  /// Deletes the remaining valid documents of a key after a deletion. A deletion affects only one of two
-  /// documents, and the other would still count. A document that another node has restored is kept.
+  /// Deletes the remaining valid documents with the key of a deleted document. A deletion affects only one of
+  /// two documents, and the dose of the other one would still count. A document that another node has
+  /// restored is kept.
   ///
   /// - Parameter time: the server's clock before the deletion.
   func removeLiveDoubles(
@@ -46,8 +48,9 @@ extension NightscoutRemote {
     }
   }
 
-  /// Removes the deleted document that hides a valid one, then deletes the valid one normally. So one
-  /// tombstone remains. Returns false if the login may not delete.
+  /// If a key has a deleted and a valid document, permanently removes the deleted one, which hides the valid
+  /// one. Then deletes the valid one normally, so that one tombstone remains. Returns false if the login may
+  /// not delete.
   @discardableResult
   private func removeLiveDouble(_ live: NightscoutDocument) async throws(ServiceError) -> Bool {
     guard try await removeOne(live.identifier) else { return false }
@@ -56,10 +59,10 @@ extension NightscoutRemote {
     return true
   }
 
-  /// Keeps one document of a key, with the newest content. Edits and deletions affect only one of several
-  /// documents, so the newest content is written into the remaining one.
+  /// Keeps one of several documents with this key, and removes the others. The content of the newest one is
+  /// written into the remaining one, since edits and deletions affect only one of them.
   private func removeDoubles(of identifier: String) async throws(ServiceError) {
-    // A list may contain a document twice, or another run may have removed the doubles already.
+    // The same document may be in a list twice, or another run may have removed the doubles already.
     let doubles = try await search(.treatments, [("identifier", identifier), ("limit", "10")])
     guard doubles.count > 1,
       let newest = doubles.max(by: { ($0.modified ?? 0) < ($1.modified ?? 0) })
@@ -86,7 +89,7 @@ extension NightscoutRemote {
   }
 
   /// If a key has a deleted and a valid document, removes the deleted one, since it hides the valid one from
-  /// writes. Only one node does it: the last writer of the valid document.
+  /// writes. Only the node that last wrote the valid document does this.
   func removeDeletedDouble(_ identifier: String, _ writer: NightscoutWriter) async throws(ServiceError) {
     let valid = try await search(.treatments, [("identifier", identifier), ("limit", "1")]).first
     guard let valid, NightscoutWriter(valid.own)?.node == writer.node else { return }
@@ -99,14 +102,14 @@ extension NightscoutRemote {
         == NightscoutTreatment.records(other, zone).map(\.remote)
   }
 
-  /// Removes one of several documents without a tombstone. A normal deletion would also delete the others.
-  /// Returns false if the login may not delete.
+  /// Permanently removes one of several documents with this key, without a tombstone. A normal deletion would
+  /// also delete the others. Returns false if the login may not delete.
   private func removeOne(_ identifier: String) async throws(ServiceError) -> Bool {
     let path = NightscoutDocument.escaped(identifier)
     let answer = try await session.send(.DELETE, Self.path(.treatments, "/\(path)?permanent=true"))
     switch NightscoutAnswer.status(answer) {
     case 200, 404, 410: return true
-    // Without the right to delete, this is left to another node.
+    // This login may not delete, so the removal is left to a node that may.
     case 403: return false
     default: throw await session.serviceError(for: answer, isWrite: true)
     }

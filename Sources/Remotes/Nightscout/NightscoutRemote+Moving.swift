@@ -4,12 +4,12 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Moves documents whose time changed with a zone. The server does not allow changing the time of a document.
-/// So the document is removed, and a new one is sent.
+/// Moves documents whose time changed, since the person set another time zone. The server does not allow
+/// changing the time of a document. So the document is removed, and one with the changed time is sent.
 extension NightscoutRemote: MovingService {
   var moving: (any MovingService)? { self }
 
-  /// The maximum number of keys in one request. With more, the path would exceed the limits of proxies.
+  /// The maximum number of keys in one request. With more keys, the path would be longer than proxies accept.
   private static let maxKeys = 50
 
   func instants(of batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> [[Int64]] {
@@ -20,7 +20,8 @@ extension NightscoutRemote: MovingService {
       let page = try await list(
         Self.path(.entries), [("identifier$in", some.joined(separator: "|"))], limit: Self.maxDocuments)
       for document in page.items.compactMap(NightscoutDocument.init) {
-        // Documents with the same time are some milliseconds apart, so the time is rounded down to seconds.
+        // Documents of the same second have times that differ by some milliseconds, so the time is rounded
+        // down to seconds.
         guard let date = document["date"]?.integer else { continue }
         found[document.identifier, default: []].append(Int64((Double(date) / 1000).rounded(.down)))
       }
@@ -45,16 +46,16 @@ extension NightscoutRemote: MovingService {
 
   /// The valid documents of one record.
   private struct ValidDocuments {
-    /// The document that is kept or moved.
+    /// The document that is kept, or moved to another time.
     let document: NightscoutDocument
-    /// Older documents of the record. They exist if two stores with different zones moved it at the same
-    /// time.
+    /// Older valid documents of the same record. They exist if two stores with different zones moved the
+    /// record at the same time.
     var doubles: [NightscoutDocument] = []
   }
 
-  /// Finds all valid documents of a record; nil if it has none. If a move was interrupted before it removed
-  /// the old document, a dose counts twice. No revision leads to this old document after a pull has returned
-  /// the new one. So leftovers of such moves are removed first.
+  /// Finds all valid documents of a record; nil if there are none. If a move was interrupted before it
+  /// removed the old document, a dose counts twice. After a pull has returned the other document, no stored
+  /// revision refers to the old one. So old documents of interrupted moves are removed first.
   private func validDocuments(_ change: RecordChange) async throws(ServiceError) -> ValidDocuments? {
     let found = try await documents(of: change.guid).filter { !$0.isWithdrawn }
     let open = found.filter { !$0.isMoved }
@@ -72,7 +73,7 @@ extension NightscoutRemote: MovingService {
     if let target = document.own?["moved"]?.text,
       case .deleted = try await find(.treatments, NightscoutDocument.escaped(target))
     {
-      // The record was deleted or withdrawn in the document to which it had moved.
+      // After a move to another document, the record was deleted or withdrawn in that document.
       if isOurs(document, change) { try await clearAndDelete(document) }
       return nil
     }
@@ -85,8 +86,8 @@ extension NightscoutRemote: MovingService {
     document["app"]?.text == NightscoutDocument.app && isOnly(change.guid, in: document)
   }
 
-  /// The valid documents that contain a record, newest first. Those of interrupted moves and removals are
-  /// included.
+  /// The valid documents that contain a record, newest first. They include documents that interrupted moves
+  /// and removals left on the site.
   func documents(of guid: String) async throws(ServiceError) -> [NightscoutDocument] {
     try await search(
       .treatments, [("\(NightscoutDocument.ownName).parts.guid", guid), ("limit", "10")]
@@ -94,12 +95,12 @@ extension NightscoutRemote: MovingService {
       .sorted { ($0.modified ?? 0, $0.identifier) > ($1.modified ?? 0, $1.identifier) }
   }
 
-  /// Moves a record. Nil if its document was changed in the meantime.
+  /// Moves a record to its changed time. Nil if another program changed its document in the meantime.
   private func move(
     _ change: RecordChange, from valid: ValidDocuments, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
     let document = valid.document
-    // If the record is deleted in the store, only leftovers of moves are removed.
+    // If the record is deleted in the store, only a document that an interrupted move left is removed.
     if change.state.isDeleted {
       if document.isMoved, isOurs(document, change) { try await clearAndDelete(document) }
       return conflict(with: change)
@@ -118,13 +119,14 @@ extension NightscoutRemote: MovingService {
     if present == NightscoutTreatment.milliseconds(change.state) / 1000, !document.isMoved {
       return .accepted(revision: mine.revision)
     }
-    // A refused change must not be marked as moved, so this is checked first.
+    // A document must not be marked as moved if the change is refused, so the refusal is checked first.
     if let refusal = NightscoutTreatment.refusal(change.state) { return .refused(reason: refusal) }
     return try await move(change, document, isOnly: isOnly(change.guid, in: document), writer)
   }
 
-  /// Removes a document whose record is in another one. It first marks the document as moved, so that no
-  /// store takes the removal for a deletion. Returns false if the document was changed in the meantime.
+  /// Removes a document whose record is in the document `other`. The removed document is first marked as
+  /// moved, so that no store takes the removal for a deletion. Returns false if it was changed in the
+  /// meantime.
   private func leave(
     _ document: NightscoutDocument, for other: NightscoutDocument, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> Bool {

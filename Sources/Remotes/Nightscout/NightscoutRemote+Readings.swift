@@ -4,12 +4,14 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Sends readings. Existing entries are searched by time first: API v1 treats two entries of one type and
+/// Sends readings. Existing entries are searched by time first. API v1 treats two entries of one type and
 /// time as the same, and would overwrite an entry of another program or meter.
 extension NightscoutRemote {
-  /// If a batch has more readings than this, its new ones are sent with one request of API v1.
+  /// If a batch has more readings than this number, those missing on the site are sent with one request of
+  /// API v1. Otherwise, each is sent separately by API v3.
   private static let maxSingles = 20
-  /// The maximum number of entries in one request of API v1, which stores them one by one.
+  /// The maximum number of entries in one request of API v1. The site stores them one by one, so larger
+  /// requests would take too long.
   static let maxInBulk = 1000
   /// The maximum number of pages of entries that are read for one batch.
   private static let maxPages = 10_000
@@ -36,7 +38,7 @@ extension NightscoutRemote {
         if let item = entries.match(item, &answer) { missing.append(item) }
       }
     }
-    // For one new reading, both APIs need the same number of requests.
+    // For one missing reading, both APIs need the same number of requests, so API v3 is used.
     let isBulk = batch.readings.count > Self.maxSingles && missing.count > 1
     try await push(missing, inBulk: isBulk, NightscoutWriter(run), &answer)
     answer.differing.sort()
@@ -60,8 +62,8 @@ extension NightscoutRemote {
     }
   }
 
-  /// The entries of a type at the seconds of these readings, which are sorted by time. Gaps of a page or more
-  /// between readings are skipped.
+  /// The entries of a type in the seconds of these readings, which are sorted by time. If two readings are
+  /// more than a page of entries apart, the entries between them are skipped.
   private func entries(
     of type: String, at items: [NightscoutPushedReading]
   ) async throws(ServiceError) -> NightscoutEntries {
@@ -70,11 +72,11 @@ extension NightscoutRemote {
     for _ in 0..<Self.maxPages {
       let page = try await list(
         Self.path(.entries),
-        // There is one condition for each field: of several on one field, the site applies only the last.
+        // Each field has only one condition, since the site applies only the last condition on a field.
         [("type$eq", type), ("date$gte", String(start)), ("sort", "date")], limit: Self.maxDocuments)
       for document in page.items.compactMap(NightscoutDocument.init) { entries.insert(document, zone) }
-      // The next page begins at the last time of this page, since several entries may share it. A full page
-      // never has only one time, since glucoport's entries avoid existing times.
+      // The next page begins at the last time of this page, since further entries may have the same time. All
+      // entries of a full page never have the same time, since glucoport gives its entries unused times.
       let end = page.items.last?["date"]?.integer ?? start
       guard page.items.count >= page.limit, let next = items.first(where: { $0.time + 999 >= end }) else {
         return entries
@@ -84,8 +86,9 @@ extension NightscoutRemote {
     throw session.violation("it returned an impossible number of entries for one period")
   }
 
-  /// Sends one document by API v3. A PUT with a `srvModified` that the document does not have only creates a
-  /// document. A POST would restore a deleted one. Without `srvModified`, both would replace an existing one.
+  /// Sends one document by API v3. A PUT with a `srvModified` that the document does not have can only create
+  /// a document. A POST would also restore a deleted document. Without `srvModified`, both would replace an
+  /// existing document.
   private func pushSeparately(
     _ item: NightscoutPushedReading, _ writer: NightscoutWriter, _ answer: inout ReadingAnswer
   ) async throws(ServiceError) {
@@ -113,7 +116,8 @@ extension NightscoutRemote {
   private func pushInBulk(
     _ items: [NightscoutPushedReading], _ writer: NightscoutWriter, _ answer: inout ReadingAnswer
   ) async throws(ServiceError) {
-    // API v1 sets no `srvModified`, but keeps a given one. With it, the history contains these documents.
+    // API v1 does not set `srvModified`, but keeps one that the request contains. Only documents with
+    // `srvModified` are in the history, so it is set here.
     let stored = try await session.now() + 1000
     let documents = items.enumerated().map { index, item in
       let mark = JSONValue.number(Double(stored + Int64(index)))
@@ -124,7 +128,7 @@ extension NightscoutRemote {
     guard let new = NightscoutAnswer.new(reply, of: items.map(\.identifier)) else {
       throw await session.serviceError(for: reply, isWrite: true)
     }
-    // The other documents already existed, or exist as deleted entries.
+    // The other documents were not stored, since the site already has them, either valid or deleted.
     let count = items.filter { new.contains($0.identifier) }.count
     answer.stored += count
     answer.known += items.count - count
@@ -139,8 +143,8 @@ private struct NightscoutPushedReading {
   let identity: ReadingIdentity
   let identifier: String
   let time: Int64
-  /// The number of milliseconds by which the time of its entry is moved, to avoid the times of existing
-  /// entries.
+  /// The number of milliseconds that are added to the time of its entry, so that no other entry has the same
+  /// time.
   var shift: Int64 = 0
 
   init(_ reading: Reading, _ device: Device, at place: Int) {
@@ -157,16 +161,17 @@ private struct NightscoutPushedReading {
   }
 }
 
-/// The entries of one type that a site has in some intervals of time.
+/// The entries of one type that a site has around the times of a batch's readings.
 private struct NightscoutEntries {
   private var known: [ReadingIdentity: Measurement] = [:]
   private var taken: Set<Int64> = []
-  /// glucoport's documents of each shown time whose values are numbered, by the identity of the first value
-  /// at this time.
+  /// The values that glucoport has written for each shown time, with the keys of their identities. Only
+  /// values are included that are numbered if a shown time occurs twice. The dictionary's key is the identity
+  /// of the first value at this time.
   private var values: [ReadingIdentity: [(key: [UInt8], measurement: Measurement)]] = [:]
-  /// The readings of other programs, by their second.
+  /// The readings that other programs wrote, by the second of their time.
   private var foreign: [Int64: [(identity: ReadingIdentity, reading: Reading)]] = [:]
-  /// The identities of the readings in `foreign`, as an import of the site's export would create them.
+  /// The identities that the readings in `foreign` get if the site's export is imported.
   private var foreignIdentities: Set<ReadingIdentity> = []
 
   mutating func insert(_ document: NightscoutDocument, _ zone: NightscoutZone) {
@@ -185,14 +190,16 @@ private struct NightscoutEntries {
     values[time, default: []].append((identity.key, reading.measurement))
   }
 
-  /// The document of an equal value at the reading's shown time; nil if there is none. Stores may number the
-  /// values of a repeated hour differently, and other programs should see each value once.
+  /// The key of a document with an equal value at the reading's shown time; nil if there is none. If a shown
+  /// time occurs twice, stores may number the values differently. Other programs should still see each value
+  /// once.
   private func equalValue(of item: NightscoutPushedReading) -> [UInt8]? {
     guard let time = ReadingIdentity(firstValueAt: item.reading, item.device) else { return nil }
     return values[time]?.first { $0.measurement.agrees(with: item.reading.measurement) }?.key
   }
 
-  /// Counts a known reading and returns nil. Returns a new reading with a time that no entry has.
+  /// If the site has the reading, counts it and returns nil. Otherwise returns the reading with a time that
+  /// no entry has.
   mutating func match(
     _ item: NightscoutPushedReading, _ answer: inout ReadingAnswer
   ) -> NightscoutPushedReading? {
@@ -237,6 +244,6 @@ extension ReadingIdentity {
 }
 
 extension NightscoutDocument {
-  /// Whether glucoport wrote the entry for a reading.
+  /// Whether glucoport wrote this entry, and not another program.
   var holdsOwnReading: Bool { own?["position_kind"] != nil }
 }

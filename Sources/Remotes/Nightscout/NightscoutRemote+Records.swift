@@ -4,17 +4,17 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Sends records. Each document is read before it is written: API v1 leaves no trace of edits, a POST
-/// restores deleted documents, and a DELETE checks nothing. The write then states the exact `srvModified`
-/// that was read.
+/// Sends records. Each document is read before it is written. Otherwise, edits by API v1 would be
+/// overwritten, and deleted documents would be restored by a POST. The write then states the exact
+/// `srvModified` that was read.
 ///
 /// These functions end a document:
 /// - `clear`: empties the members that still have an effect or that people read.
 /// - `softDelete`: marks a document as deleted, with a tombstone in the history.
 /// - `clearAndDelete`: does `clear`, then `softDelete`, for a document already marked as deleted, moved or
 ///   withdrawn.
-/// - `removeOne`: removes one of two documents of a key, without a tombstone.
-/// - `removeDeletedDouble`: removes the deleted one of two documents of a key.
+/// - `removeOne`: removes one of two documents with the same key, without a tombstone.
+/// - `removeDeletedDouble`: if a deleted and a valid document have the same key, removes the deleted one.
 /// - `deleteWithdrawn`: turns a withdrawn document into a deleted one.
 extension NightscoutRemote {
   /// The maximum number of attempts if a document changes between reading and writing it.
@@ -28,7 +28,8 @@ extension NightscoutRemote {
         guid: change.guid, node: change.node, version: change.version, base: change.base,
         state: zone.placed(change.state, of: change.guid))
     }
-    // Changes are sent one after the other: two simultaneous requests for one document would create two.
+    // Changes are sent one after the other, since two simultaneous requests for one document would create two
+    // documents.
     for change in changes {
       verdicts.append(try await verdict(change, NightscoutWriter(run)))
     }
@@ -60,11 +61,12 @@ extension NightscoutRemote {
 
   // MARK: An existing document
 
-  /// Writes a change into a document. Nil if the document was changed in the meantime.
+  /// Writes a change into a document. Nil if another program changed the document in the meantime.
   func write(
     _ change: RecordChange, into document: NightscoutDocument, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
-    // A removal was interrupted and is completed first. The next attempt restores or deletes the record.
+    // The withdrawal of this document was interrupted, so it is completed first. The next attempt then
+    // restores or deletes the record.
     if document.isWithdrawn {
       try await clearAndDelete(document)
       return nil
@@ -74,15 +76,15 @@ extension NightscoutRemote {
     let revision = NightscoutRevision(change.state, identifier: identifier).text(guid: change.guid)
     let parts = NightscoutTreatment.parts(document)
     if let there = try await afterMove(change, document) {
-      // If another change made the move, its result becomes the remote's state in a conflict. So both
-      // documents never exist together.
+      // If an earlier change moved the record to the document `there`, this change is written there. The old
+      // document was removed, so that the record is never in both.
       return try await write(change, into: there, writer)
     }
     let isOnly = isOnly(change.guid, in: document)
-    // If the document contains this change, the change was accepted and the answer was lost, whatever was
-    // written since. An interrupted move is continued below.
+    // If the document contains this change, it was accepted earlier and the answer was lost. This is also
+    // true if the document was changed later. A move that was interrupted is continued below.
     if holds(document, change), document.own?["moved"] == nil {
-      // Another node may have restored the record in the meantime.
+      // Another node may have restored the record after this change had deleted it.
       let isStillDeleted = records.contains { $0.guid == change.guid && $0.state.isDeleted }
       if change.state.isDeleted, isStillDeleted, isOnly { try await clearAndDelete(document) }
       return .accepted(revision: revision)
@@ -118,13 +120,13 @@ extension NightscoutRemote {
       && reading(document, of: .treatments) == nil && !NightscoutTreatment.hasFilling(document)
   }
 
-  /// Whether both states have the same time, which the server does not allow to change.
+  /// Whether both states have the same time. The server does not allow changing the time of a document.
   private func isInPlace(_ state: RecordState, _ other: RecordState) -> Bool {
     NightscoutTreatment.milliseconds(state) == NightscoutTreatment.milliseconds(other)
       && NightscoutTreatment.minutes(state) == NightscoutTreatment.minutes(other)
   }
 
-  /// The members to be changed, including the member `glucoport`.
+  /// The members of the document that this change changes, including the member `glucoport`.
   private func changed(
     _ change: RecordChange, _ mine: NightscoutRecord, _ document: NightscoutDocument,
     _ parts: [NightscoutPart],
@@ -153,8 +155,8 @@ extension NightscoutRemote {
     return members
   }
 
-  /// Soft-deletes a document that was cleared before. Clearing is necessary: API v1 and the computation of
-  /// active insulin treat a deleted document as valid.
+  /// Soft-deletes a document whose members were emptied by `clear`. This is necessary, since API v1 and the
+  /// computation of active insulin treat a deleted document as valid.
   private func softDelete(_ document: NightscoutDocument) async throws(ServiceError) {
     let before = try await session.now()
     try await softDelete(document.identifier)
@@ -173,8 +175,8 @@ extension NightscoutRemote {
 
   // MARK: Moving in time
 
-  /// The record in a document that is being moved. It ignores the mark of the move, which otherwise hides the
-  /// record.
+  /// The record in a document whose move was interrupted. The member `moved`, which otherwise hides the
+  /// record, is ignored.
   func moving(_ change: RecordChange, _ document: NightscoutDocument) -> NightscoutRecord? {
     guard case .object(var members) = document.members, case .object(var own)? = document.own else {
       return nil
@@ -186,7 +188,7 @@ extension NightscoutRemote {
     }
   }
 
-  /// Creates a new document for the record, and deletes the one with the old time.
+  /// Creates a document with the changed time for the record, and deletes the document with the old time.
   func move(
     _ change: RecordChange, _ document: NightscoutDocument, isOnly: Bool, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
@@ -197,8 +199,8 @@ extension NightscoutRemote {
       )
     }
     let key = movedKey(change)
-    // The record was moved to this time earlier, and then moved away by others. So its document needs another
-    // key.
+    // The record already had this time, was moved by another node, and is moved back. So its document needs a
+    // key that differs from that of the existing document.
     let target = key == document.identifier ? Digest.uuid(of: ["moved", key]) : key
     guard case .object(var own)? = document.own else { return nil }
     own["moved"] = .text(target)
@@ -216,8 +218,8 @@ extension NightscoutRemote {
     return verdict
   }
 
-  /// Completes a move that was interrupted after its new document was created, and returns that document. Nil
-  /// if there was no such move.
+  /// Completes a move that was interrupted after the second document was created, and returns that document.
+  /// Nil if no such move was interrupted.
   func afterMove(
     _ change: RecordChange, _ document: NightscoutDocument
   ) async throws(ServiceError) -> NightscoutDocument? {
@@ -243,7 +245,8 @@ extension NightscoutRemote {
     ])
   }
 
-  /// The document that contains the record now, if this or another change moved it; nil if none did.
+  /// The document that contains the record at present, if this or another change moved it; nil if no change
+  /// moved it.
   func moved(_ change: RecordChange) async throws(ServiceError) -> NightscoutDocument? {
     if let document = try await live(change.guid) { return document }
     guard case .document(let document) = try await find(.treatments, movedKey(change)),

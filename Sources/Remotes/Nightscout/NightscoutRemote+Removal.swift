@@ -4,16 +4,16 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Removes withdrawn items from the site, since other readers of the site do not know withdrawals.
+/// Removes withdrawn items from the site, since other programs that read the site do not know withdrawals.
 extension NightscoutRemote: RemovalService {
   private static let maxRemovals = 3
-  /// The maximum number of documents that are searched for a record that moved several times.
+  /// The maximum number of documents that are searched if a record was moved several times.
   private static let maxWithdrawnKeys = 10
 
   var removal: (any RemovalService)? { self }
 
-  /// Removes entries without tombstones. A tombstone would prevent that the reading is sent again when it is
-  /// shown again. Entries of other programs are kept.
+  /// Removes entries without tombstones. With a tombstone, the reading could not be sent again after the
+  /// withdrawal is undone. Entries of other programs are kept.
   func remove(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> Bool {
     for reading in batch.readings {
       let identity = ReadingIdentity(reading, batch.devices[Int(reading.device.number)])
@@ -29,7 +29,7 @@ extension NightscoutRemote: RemovalService {
   }
 
   /// Marks each document of a record as withdrawn, then deletes it normally. Other stores keep the record,
-  /// which the withdrawal hides. Leftovers of interrupted moves are removed, too.
+  /// which the withdrawal hides there. Documents that interrupted moves left are removed, too.
   func remove(_ change: RecordChange, _ run: RunStamp) async throws(ServiceError) {
     guard try await session.rights()?.maySend ?? true else { throw .readOnly }
     let writer = NightscoutWriter(run)
@@ -43,7 +43,8 @@ extension NightscoutRemote: RemovalService {
     throw .serverFailure("\(hostName): a treatment changes too fast to be removed")
   }
 
-  /// Withdraws a record from its document. Returns false if the document was changed in the meantime.
+  /// Marks a document as withdrawn and deletes it. Returns false if another program changed the document in
+  /// the meantime.
   private func withdraw(
     _ document: NightscoutDocument, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> Bool {
@@ -61,11 +62,11 @@ extension NightscoutRemote: RemovalService {
     return true
   }
 
-  /// The key of the deleted document in which a record was withdrawn; nil if the record was deleted
-  /// otherwise. The search begins at an earlier document of the record.
+  /// The key of the deleted document in which a record was withdrawn; nil if the record was deleted without a
+  /// withdrawal. The search begins at an earlier document of the record, and follows its moves.
   ///
-  /// A site answers 410 for a deleted document. If the request asks for fields without `isValid`, the site
-  /// returns the document instead.
+  /// A site answers 410 for a deleted document. If the request lists fields and `isValid` is not among them,
+  /// the site returns the deleted document instead.
   func withdrawnKey(_ path: String) async throws(ServiceError) -> String? {
     var path = path
     for _ in 0..<Self.maxWithdrawnKeys {
@@ -86,7 +87,7 @@ extension NightscoutRemote: RemovalService {
     return nil
   }
 
-  /// Changes a withdrawn document into a deleted one, so that other stores also delete the record.
+  /// Restores a withdrawn document and deletes it normally, so that other stores also delete the record.
   func deleteWithdrawn(
     _ change: RecordChange, identifier: String, _ writer: NightscoutWriter
   ) async throws(ServiceError) {

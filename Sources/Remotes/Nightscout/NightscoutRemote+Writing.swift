@@ -5,22 +5,22 @@ import NIOHTTP1
 import Nightscout
 
 /// Changes members of a treatment. A running site computes active insulin and carbohydrates from data in its
-/// memory, which each write also changes. So it depends on the form of a write whether a dose still counts on
-/// the site.
+/// memory, which each write also changes. So whether a dose still counts on the site depends on which members
+/// a write contains.
 extension NightscoutRemote {
   /// The result of writing a document.
   enum Written {
     case done
-    /// The document was changed after it was read.
+    /// Another program changed the document after it was read.
     case changed
     case refused(String)
   }
 
-  /// Changes members of a document, unless it was changed after it was read.
+  /// Changes members of a document, unless another program changed it after it was read.
   ///
-  /// A site keeps in its memory exactly the members of a patch by API v3. If `mills` is missing, the dose
-  /// stops counting until the site restarts. A document of API v1 has no identifier. Two patches would put it
-  /// into that memory twice, so the whole document is replaced.
+  /// After a patch by API v3, the memory of a site contains exactly the members of the patch. If `mills` is
+  /// missing, the dose stops counting until the site restarts. A document of API v1 has no identifier. Two
+  /// patches would put it into the memory twice, so the whole document is replaced.
   func patch(
     _ document: NightscoutDocument, _ members: [String: JSONValue], _ writer: NightscoutWriter
   ) async throws(ServiceError) -> Written {
@@ -31,8 +31,9 @@ extension NightscoutRemote {
     }
     var members = members.merging(Self.instant(of: document)) { own, _ in own }
     var headers: HTTPHeaders = [:]
-    // The header has a precision of seconds. For a document without `srvModified`, the server compares it
-    // with the event's time. The header prevents that a delayed request overwrites later writes.
+    // The header `If-Unmodified-Since` prevents that a delayed request overwrites later writes. It has a
+    // precision of seconds. For a document without `srvModified`, the server compares it with the event's
+    // time.
     if let shown = document["srvModified"]?.integer, NightscoutTime.isPossible(shown) {
       headers.add(name: "If-Unmodified-Since", value: NightscoutTime.headerText(shown))
     }
@@ -61,7 +62,7 @@ extension NightscoutRemote {
     switch try await stored(document) {
     case .gone: return
     case .unkeyed(let raw):
-      // The document must lose its effect, whatever was changed in the meantime.
+      // The members must be emptied, whatever another program changed in the meantime.
       if case .refused(let reason) = try await put(raw, cleared) { throw .refused("\(hostName): \(reason)") }
     case .keyed:
       let path = NightscoutDocument.escaped(document.identifier)
@@ -110,8 +111,8 @@ extension NightscoutRemote {
     return items.lazy.compactMap(NightscoutRawTreatment.init).first { $0.key == key }
   }
 
-  /// Replaces a document of API v1. If the document that was just read differs from the base of the change,
-  /// it is not replaced.
+  /// Replaces a document of API v1. It is first read again. If it then differs from the document on which the
+  /// change is based, it is not replaced.
   private func replace(
     _ document: NightscoutDocument, _ raw: NightscoutRawTreatment, _ members: [String: JSONValue]
   ) async throws(ServiceError) -> Written {
@@ -120,7 +121,7 @@ extension NightscoutRemote {
   }
 
   /// Writes the whole document under its key, and reads it back. The request has no precondition. So writes
-  /// and deletions by others after the document was read are overwritten.
+  /// and deletions by other programs after the document was read are overwritten.
   private func put(
     _ raw: NightscoutRawTreatment, _ members: [String: JSONValue]
   ) async throws(ServiceError) -> Written {
@@ -168,7 +169,7 @@ struct NightscoutRawTreatment {
 
   var hasIdentifier: Bool { members["identifier"].map { !$0.isEmpty } ?? false }
 
-  /// Whether this is the same state as that of a document from API v3.
+  /// Whether this treatment has the same content as a document that API v3 returned.
   func isState(of document: NightscoutDocument) -> Bool {
     if let modified = members["srvModified"], modified != document["srvModified"] { return false }
     return Self.agree(members, document.members)
@@ -196,7 +197,8 @@ struct NightscoutRawTreatment {
     guard case .object(var all) = members else { return self }
     all.merge(changes) { $1 }
     for (name, value) in all where value == .null { all[name] = nil }
-    // API v1 computes the offset from the time in this text, and then stores the time in UTC.
+    // API v1 computes the offset from the time in the member `created_at`, and then stores this time in UTC.
+    // So the time is sent with its offset.
     if let minutes = members["utcOffset"]?.integer, minutes != 0, abs(minutes) < 1440, let instant {
       all["created_at"] = .text(NightscoutTime.localText(instant, minutes: minutes))
     }
@@ -205,7 +207,8 @@ struct NightscoutRawTreatment {
 
   private var instant: Int64? { members["created_at"]?.instant?.milliseconds }
 
-  /// The members that the server writes, or that only one of both APIs returns.
+  /// The members that the server writes, or that only one of API v1 and API v3 returns. Comparisons ignore
+  /// them.
   private static let volatile: Set<String> = [
     "_id", "identifier", "srvModified", "srvCreated", "modifiedBy", "subject", "created_at",
   ]
@@ -217,7 +220,7 @@ struct NightscoutRawTreatment {
       && names.allSatisfy { isSame(left[$0] ?? .null, right[$0] ?? .null) }
   }
 
-  /// Whether API v1 treats both values as equal: it drops empty amounts, and converts texts to numbers.
+  /// Whether API v1 treats both values as equal. It drops empty amounts, and converts texts to numbers.
   private static func isSame(_ one: JSONValue, _ other: JSONValue) -> Bool {
     if one == other || (one.isNothing && other.isNothing) { return true }
     guard let left = one.jsonNumber, let right = other.jsonNumber else { return false }

@@ -13,13 +13,13 @@ struct NightscoutRemote: RemoteKind {
   static let title = "Nightscout site"
   static let takesAttachments = false
 
-  /// The maximum number of documents in one answer. A site may have a lower limit.
+  /// The maximum number of documents in one answer. A site may have a lower limit; see `fewDocuments`.
   static let maxDocuments = 1000
-  /// The number of documents that is requested from a site with a lower limit.
+  /// The maximum number of documents that is requested from a site whose limit is lower than `maxDocuments`.
   private static let fewDocuments = 100
 
-  /// A record takes several requests, and is acknowledged separately. So an acknowledged record stays
-  /// acknowledged, whatever happens to the next one.
+  /// Sending a record takes several requests, so a batch has one record. An acknowledged record stays
+  /// acknowledged, even if sending the next one fails.
   let batchLimits = BatchLimits(readings: NightscoutRemote.maxInBulk, records: 1)
 
   var snapshots: (any SnapshotService)? { self }
@@ -48,7 +48,7 @@ struct NightscoutRemote: RemoteKind {
   static func recognises(_ address: RemoteAddress) -> Bool { false }
 
   /// The logbook of the site. A site has no id and holds the data of one person, so its address identifies
-  /// it.
+  /// the logbook.
   func logbook() async throws(ServiceError) -> RemoteLogbook {
     let rights = try await session.rights()
     if let missing = rights?.missing, missing.contains(where: { $0.hasSuffix(":read") }) {
@@ -56,7 +56,8 @@ struct NightscoutRemote: RemoteKind {
         "\(address.host): the role of the access token lacks \(missing.joined(separator: ", ")); add them to the role, separated by blanks"
       )
     }
-    // This request shows whether the address is a site, and whether the login may read it.
+    // This request shows whether the address belongs to a Nightscout site, and whether the login may read the
+    // site.
     _ = try await search(.treatments, [("limit", "1")])
     let place = address.text.split(separator: "/", maxSplits: 1).last.map(String.init) ?? ""
     return RemoteLogbook(
@@ -82,7 +83,7 @@ struct NightscoutRemote: RemoteKind {
     return digests
   }
 
-  /// The reading in a document of this collection; nil if it has none.
+  /// The reading in a document of this collection; nil if the document contains none.
   func reading(_ document: NightscoutDocument, of collection: NightscoutCollection) -> (Reading, Device)? {
     document.contents(of: collection, zone).reading
   }
@@ -102,7 +103,7 @@ extension NightscoutRemote {
     "/api/v3/\(collection.rawValue)\(rest)"
   }
 
-  /// Looks up the document with this key, which is in escaped form.
+  /// Looks up the document with the key `path`, which is in escaped form.
   func find(_ collection: NightscoutCollection, _ path: String) async throws(ServiceError) -> Found {
     let answer = try await session.send(.GET, Self.path(collection, "/\(path)"))
     let isOwn = NightscoutAnswer.status(answer) != nil
@@ -114,8 +115,8 @@ extension NightscoutRemote {
       }
       return document.isDeleted ? .deleted : .document(document)
     case 410 where isOwn:
-      // If two documents have one key, the site may return the deleted one. Only a search finds the valid
-      // one.
+      // If a deleted and a valid document have the same key, the site may return the deleted one. Only a
+      // search finds the valid one.
       let identifier = path.removingPercentEncoding ?? path
       return try await search(collection, [("identifier", identifier), ("limit", "1")])
         .first.map(Found.document) ?? .deleted
@@ -138,7 +139,7 @@ extension NightscoutRemote {
     try await list(path, query).compactMap(NightscoutDocument.init)
   }
 
-  /// At most `limit` items of a list. If the limit of the site is lower, it is used and returned.
+  /// At most `limit` documents of a list. If the limit of the site is lower, it is used and returned.
   func list(
     _ path: String, _ query: [(name: String, value: String)], limit: Int
   ) async throws(ServiceError) -> (items: [JSONValue], limit: Int) {

@@ -4,21 +4,21 @@ import Logbook
 import Nightscout
 
 /// The revision of a record's state on a site: a digest of its content, since edits by API v1 do not change
-/// `srvModified`. If the key of the document is not the record's guid, it also contains the key.
+/// `srvModified`. If the key of the document is not the record's guid, the revision also contains the key.
 struct NightscoutRevision: Hashable, Sendable {
   private static let tombstone = "deleted"
 
   /// The digest of the content; for a tombstone, the word `deleted`.
   let mark: String
-  /// The key of the document, in escaped form.
+  /// The key of the document, in escaped form for URLs.
   let path: String
 
-  /// The revision of a state in a document with this key.
+  /// The revision of a state in the document with the key `identifier`.
   init(_ state: RecordState, identifier: String) {
     self.init(state, path: NightscoutDocument.escaped(identifier))
   }
 
-  /// The revision of a state in a document with this key, which is in escaped form.
+  /// The revision of a state in the document with the key `path`, which is in escaped form.
   init(_ state: RecordState, path: String) {
     var state = state
     (state.editedAt, state.export) = (nil, nil)
@@ -26,7 +26,7 @@ struct NightscoutRevision: Hashable, Sendable {
     self.path = path
   }
 
-  /// The revision in a text of the store.
+  /// The revision in a text that `text(guid:)` created.
   init(_ text: String, guid: String) {
     let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     mark = String(parts[0])

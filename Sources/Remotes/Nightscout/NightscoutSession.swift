@@ -11,7 +11,7 @@ actor NightscoutSession {
   private struct Login {
     var token: String
     var rights: NightscoutRights?
-    /// The server's clock in milliseconds, in whole seconds, at the moment `at`.
+    /// The server's clock in milliseconds, in whole seconds, when the JWT was issued.
     var issued: Int64
     var at: ContinuousClock.Instant
   }
@@ -30,15 +30,15 @@ actor NightscoutSession {
   /// The rights of the login; nil if the site does not state them.
   func rights() async throws(ServiceError) -> NightscoutRights? { try await current().rights }
 
-  /// The server's clock in milliseconds, never later than the true one. All times of a pull are of this
-  /// clock.
+  /// The server's clock in milliseconds. The result is at most as late as the true clock. All times that a
+  /// pull stores are of this clock.
   func now() async throws(ServiceError) -> Int64 {
     let login = try await current()
     return login.issued + Int64((ContinuousClock.now - login.at) / .milliseconds(1))
   }
 
-  /// Sends a request. An expired JWT is renewed only once: after further attempts, the site would delay its
-  /// answers to all clients at this address.
+  /// Sends a request. An expired JWT is renewed only once. After further failed logins, the site would delay
+  /// its answers to all clients with this network address.
   func send(
     _ method: HTTPMethod = .GET, _ path: String, body: JSONValue? = nil, headers: HTTPHeaders = [:]
   ) async throws(ServiceError) -> ExchangeAnswer {
@@ -59,7 +59,8 @@ actor NightscoutSession {
     }
   }
 
-  /// The error for a missing right. If the login may send other items, only this item is refused.
+  /// The error for an item that the login may not send. If the login may send other items, only this item is
+  /// refused.
   private func missingRight(_ answer: ExchangeAnswer) -> ServiceError {
     let words = message(in: answer)
     let right = words.split(separator: " ").last.map(String.init) ?? ""
@@ -69,8 +70,8 @@ actor NightscoutSession {
     return .refused("\(exchange.address.host): \(words); add it to the role of the access token")
   }
 
-  /// The error for a rejected request. Only the rejection of a write concerns an item. A rejected query, or a
-  /// page of a proxy, says nothing about items.
+  /// The error for a rejected request. If a write was rejected, only its item is refused. If a query was
+  /// rejected, or the answer is from a proxy, the whole run fails.
   private func refusal(_ answer: ExchangeAnswer, isWrite: Bool) -> ServiceError {
     let words = message(in: answer)
     guard NightscoutAnswer.status(answer) != nil else {
@@ -90,8 +91,8 @@ actor NightscoutSession {
   /// The error for a site that violates the protocol.
   nonisolated func violation(_ reason: String) -> ServiceError { exchange.violation(reason) }
 
-  /// The error for an answer that is not Nightscout's, but possibly from a proxy. The request does not count
-  /// as done.
+  /// The error for an answer that is not from Nightscout, but possibly from a proxy. The request is repeated
+  /// in a later run.
   nonisolated var unknownAnswer: ServiceError {
     violation(
       "its answer is not Nightscout's; check the address with its path, and any login page or proxy in front of the site"
@@ -159,7 +160,8 @@ extension NightscoutSession {
   }
 }
 
-/// Parses answers of Nightscout. It distinguishes them from answers of proxies, whose status proves nothing.
+/// Parses answers of Nightscout, and distinguishes them from answers of proxies. The status of a proxy's
+/// answer does not show what the site did.
 enum NightscoutAnswer {
   /// The body as a JSON value; nil if it is not JSON.
   static func value(_ answer: ExchangeAnswer) -> JSONValue? {
@@ -170,8 +172,8 @@ enum NightscoutAnswer {
     }
   }
 
-  /// The status of an answer by API v3 about a document; nil if the body does not repeat it. If the document
-  /// is missing, the answer has no message. An answer about an invalid path has one.
+  /// The status of an answer by API v3 about a document; nil if its body does not repeat the status. The
+  /// answer about a missing document contains no message. The answer about an invalid path contains one.
   static func status(_ answer: ExchangeAnswer) -> Int? {
     guard let value = value(answer), value["status"]?.integer == Int64(answer.status),
       answer.status != 404 || value["message"] == nil
@@ -186,7 +188,7 @@ enum NightscoutAnswer {
   }
 
   /// The identifiers of the new documents in a bulk request. API v1 answers with a row for each document, and
-  /// only new ones have an `_id`. Nil if a row is missing.
+  /// only new ones have an `_id`. Nil if the row of a document is missing.
   static func new(_ answer: ExchangeAnswer, of identifiers: [String]) -> Set<String>? {
     guard answer.status == 200 else { return nil }
     var (answered, new): (Set<String>, Set<String>) = ([], [])

@@ -4,7 +4,7 @@ import Logbook
 import Nightscout
 
 /// Reads documents page by page, in ascending order of one member. Documents with the largest value of a full
-/// page are left for the next page, so that none with an equal value is lost.
+/// page are left for the next page. The next page may begin with documents of the same value.
 struct NightscoutWalk: Codable, Hashable, Sendable {
   /// The member that determines the order.
   enum Order: String, Codable, Sendable {
@@ -26,14 +26,14 @@ struct NightscoutWalk: Codable, Hashable, Sendable {
     events(of: collection, from: NightscoutTime.minMilliseconds)
   }
 
-  /// A walk over the valid documents with a later event.
+  /// A walk over the valid documents whose events are after this time.
   static func events(of collection: NightscoutCollection, from time: Int64) -> NightscoutWalk {
     NightscoutWalk(
       collection: collection, order: .event,
       position: collection == .entries ? String(time) : NightscoutTime.utcText(time))
   }
 
-  /// A walk over the documents that were stored later.
+  /// A walk over the documents that were stored or deleted after this time.
   static func history(of collection: NightscoutCollection, from time: Int64) -> NightscoutWalk {
     NightscoutWalk(
       collection: collection, order: .history, position: String(max(time, NightscoutTime.minMilliseconds)))
@@ -42,8 +42,8 @@ struct NightscoutWalk: Codable, Hashable, Sendable {
   /// The name of the member with ascending values.
   var member: String { order == .history ? "srvModified" : collection.timeName }
 
-  /// The documents of a page that are used, and whether all of them have the same value. If so, the site may
-  /// have more documents with this value than fit on the page.
+  /// The documents of a page that are used, and whether all documents of the page have the same value. If so,
+  /// the site may have more documents with this value than fit on the page.
   mutating func take(_ page: [JSONValue], limit: Int) -> (taken: ArraySlice<JSONValue>, isTie: Bool) {
     guard page.count >= limit, let last = page.last.map(value) else {
       isAtEnd = page.count < limit
@@ -78,7 +78,7 @@ extension NightscoutRemote {
   func next(
     _ walk: inout NightscoutWalk, limit: Int, without run: String? = nil
   ) async throws(ServiceError) -> [NightscoutDocument] {
-    // With a page of one document, equal values would not be noticed.
+    // With a page of one document, documents with equal values would not be noticed.
     let limit = min(max(limit, 2), Self.maxDocuments)
     let answer =
       switch walk.order {
@@ -98,8 +98,8 @@ extension NightscoutRemote {
     run.map { [("\(NightscoutDocument.ownName).run$ne", $0)] } ?? []
   }
 
-  /// All documents with one value, which may be more than a page. The history has only one page for a value.
-  /// The search has several, but without tombstones.
+  /// All documents with the same value, which may be more than fit on a page. The history returns only one
+  /// page for a value. A search returns several pages, but without tombstones.
   private func tied(_ walk: NightscoutWalk) async throws(ServiceError) -> [JSONValue] {
     var all: [JSONValue] = []
     for _ in 0..<Self.maxTiedPages {

@@ -18,7 +18,7 @@ package struct SourceAddress: Hashable, Sendable {
   private static let secretNames: Set<String> = [
     "pwd", "auth", "signature", "sig", "session", "sessionid", "key", "jwt", "pass", "pin",
   ]
-  /// Parts of names of query parameters whose values are secrets.
+  /// Words that names of query parameters contain if their values are secrets.
   private static let secretParts = [
     "token", "secret", "passw", "passphrase", "credential", "apikey", "accesskey", "authorization",
   ]
@@ -51,7 +51,7 @@ package struct SourceAddress: Hashable, Sendable {
     target = (path.isEmpty ? "/" : path) + (query.map { "?" + $0 } ?? "")
   }
 
-  /// Whether the path of this address is the path of a site, or is below it.
+  /// Whether the path of this address is the path of this site, or is below that path.
   package func isBelow(_ site: RemoteAddress) -> Bool {
     let path = site.text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: true).dropFirst(2)
       .first

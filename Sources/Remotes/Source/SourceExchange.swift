@@ -35,8 +35,8 @@ package struct SourceLogin: Sendable {
       }
     }
 
-    /// Whether a text is the name of a header that may contain a secret. Other headers would change which
-    /// document is requested, or from which host.
+    /// Whether a text is the name of a header that may contain a secret. Other headers are refused, since
+    /// they would change which document is requested, or from which host.
     package static func isHeaderName(_ name: String) -> Bool {
       let isToken = name.utf8.allSatisfy {
         ($0 >= 0x30 && $0 <= 0x39) || ($0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A) || $0 == 0x2D || $0 == 0x5F
@@ -76,8 +76,8 @@ package struct SourceAnswer: Sendable {
   package let entityTag: String?
   /// The header `Last-Modified`, which the next request repeats; nil without one.
   package let lastModified: String?
-  /// Whether the answer states where its body ends. Otherwise a lost connection looks like the end of the
-  /// body.
+  /// Whether the answer states where its body ends. If it does not, a lost connection cannot be distinguished
+  /// from the end of the body.
   package let statesEnd: Bool
 }
 
@@ -116,7 +116,8 @@ package enum SourceExchange {
   /// Requests the document.
   ///
   /// - Parameters:
-  ///   - known: the entity tag and the time of the last change in the stored answer.
+  ///   - known: the entity tag and the time of the last change in the stored answer. With them, an unchanged
+  ///     document is not sent again.
   ///   - refusal: returns the failure that the body of an unsuccessful answer states; nil if it states none.
   ///   - write: receives the body of a successful answer piece by piece. If the request fails, it may have
   ///     received a part.
@@ -211,16 +212,16 @@ package enum SourceExchange {
     }
   }
 
-  /// Whether the status is more useful than the body. Web servers send a page for people with a redirection,
-  /// a rejected login and an overload.
+  /// Whether the status explains the failure better than the body. With a redirection, a rejected login or an
+  /// overload, web servers send a page for people.
   private static func saysMore(_ head: ExchangeAnswer, than body: [UInt8]) -> Bool {
     guard body.first(where: { $0 > 0x20 && ![0xEF, 0xBB, 0xBF].contains($0) }) == UInt8(ascii: "<") else {
       return false
     }
     return switch head.status {
     case 300..<400, 401, 408, 429, 500...: true
-    // Without this header, the refusal does not concern the login, but may come from a service that excludes
-    // programs.
+    // Without the header `WWW-Authenticate`, the login was not the reason. The answer may come from a service
+    // that excludes programs.
     case 403: head.headers.contains(name: "WWW-Authenticate")
     default: false
     }

@@ -41,7 +41,7 @@ package enum SourceProgram {
     options.processGroupID = 0
     options.teardownSequence = teardown
     do {
-      // The folder is stated, so that the variable PATH is not used.
+      // The path of the folder is stated, so that the variable PATH is not searched.
       let parts = path.split(separator: "/", omittingEmptySubsequences: false)
       let folder = parts.dropLast().joined(separator: "/")
       let program = try await Executable.name(String(parts.last ?? "")).resolveExecutablePath(
@@ -52,8 +52,8 @@ package enum SourceProgram {
       ) { execution in
         do {
           let line = try await collect(execution, limit, maxBytes, isInterrupted, write)
-          // The group is killed before the exit status of the program is read. Until then, no other group can
-          // get its number.
+          // The group is killed before the exit status of the program is read. Until the status is read, no
+          // other group can get the same number.
           end(execution)
           return line
         } catch {
@@ -90,12 +90,12 @@ package enum SourceProgram {
     kill(-execution.processIdentifier.value, SIGKILL)
   }
 
-  /// Whether a child process has ended, according to `/proc`. Its exit status is not read, since other code
-  /// does this.
+  /// Whether a child process has ended, according to `/proc`. Its exit status is not read here, since
+  /// `Subprocess` reads it.
   private static func hasEnded(_ process: Int32) -> Bool {
     do {
       let line = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
-      // The state follows after the name, which is in parentheses and may contain any characters.
+      // The state is after the name, which is in parentheses and may itself contain parentheses.
       let state = line.split(separator: ")").last?.first { $0 != " " }
       return state == "Z" || state == "X"
     } catch {
@@ -103,8 +103,8 @@ package enum SourceProgram {
     }
   }
 
-  /// Reads both outputs until the program closes them, and waits until it has ended. Returns the last line of
-  /// standard error.
+  /// Reads standard output and standard error until the program closes them, and waits until the program has
+  /// ended. Returns the last line of standard error.
   private static func collect(
     _ execution: Execution<NoInput, SequenceOutput, SequenceOutput>, _ limit: Duration, _ maxBytes: Int,
     _ isInterrupted: @escaping @Sendable () -> Bool,
@@ -130,7 +130,7 @@ package enum SourceProgram {
         }
         return .errors(lastLine(tail))
       }
-      // A program may close its outputs and continue to run.
+      // A program may close its outputs and continue to run, so its end is waited for separately.
       let process = execution.processIdentifier.value
       group.addTask {
         while !hasEnded(process) { try await Task.sleep(for: .milliseconds(20)) }

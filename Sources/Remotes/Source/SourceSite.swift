@@ -9,7 +9,7 @@ import Nightscout
 package enum SourceSite {
   /// How much of the site a run has read.
   package struct Walk: Sendable {
-    /// The position at which the next run continues.
+    /// The position at which the next run continues to read the site.
     package let cursor: String
     /// Whether the first reading of the whole site is not yet complete.
     package let hasMore: Bool
@@ -24,11 +24,11 @@ package enum SourceSite {
     var history: Int64
   }
 
-  /// The time before the last run that is read again, in milliseconds. A document may become visible after
-  /// others that were stored later.
+  /// The length of the period before the last run that is read again, in milliseconds. A document may become
+  /// visible after documents that were stored later.
   private static let overlap: Int64 = 60_000
-  /// The last period that each run reads, in milliseconds: documents of API v1 have no `srvModified`, and
-  /// arrive late.
+  /// Each run reads the events of the last two days again. Documents of API v1 have no `srvModified`, and may
+  /// be stored late. In milliseconds.
   private static let window: Int64 = 2 * 86_400_000
   /// The maximum number of requests for documents in one run.
   private static let maxPages = 60
@@ -58,7 +58,8 @@ package enum SourceSite {
 
   /// The position of a source that has read the whole site, except the last two days.
   ///
-  /// - Parameter now: this host's clock in UTC seconds. If the site's clock is earlier, it is used instead.
+  /// - Parameter now: this host's clock in UTC seconds. If the site's clock is earlier, the site's clock is
+  ///   used instead.
   package static func recent(at now: Int64) -> String {
     #"{"first":[],"history":\#(max(0, now) * 1000)}"#
   }
@@ -67,8 +68,8 @@ package enum SourceSite {
     do {
       return try JSONDecoder().decode(Cursor.self, from: Data(text.utf8))
     } catch {
-      // The position is from another version of the program. The whole site is read again, and known items
-      // are not stored again.
+      // The position was stored by another version of the program. The whole site is read again, and known
+      // items are not stored again.
       return nil
     }
   }

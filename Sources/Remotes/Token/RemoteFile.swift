@@ -4,21 +4,21 @@ import Glibc
 import Logbook
 
 /// A file that a person set for a remote: a token, a private key or certificates. Named pipes and devices are
-/// refused, since reading them could block a run endlessly.
+/// refused, since reading them could block the program endlessly.
 enum RemoteFile {
   /// The maximum size of a file with certificates, in bytes. A bundle with all authorities of a system has
   /// about 230 kB.
   private static let maxPublicBytes = 4 << 20
 
-  /// The bytes of a token or key. The file must belong to the current user, and no other user may be able to
-  /// read it.
+  /// The bytes of a file with a token or key. The file must belong to the current user, and no other user may
+  /// be able to read it.
   ///
   /// - Parameter name: what the file is, for messages.
   static func secret(_ path: String, as name: String) throws(Failure) -> [UInt8] {
     try read(path, name, isSecret: true, maxBytes: TokenSource.maxBytes)
   }
 
-  /// The bytes of certificates, which all users may read.
+  /// The bytes of a file with certificates, which all users may read.
   ///
   /// - Parameter name: what the file is, for messages.
   static func open(_ path: String, as name: String) throws(Failure) -> [UInt8] {
@@ -28,7 +28,8 @@ enum RemoteFile {
   private static func read(
     _ path: String, _ name: String, isSecret: Bool, maxBytes: Int
   ) throws(Failure) -> [UInt8] {
-    // O_NONBLOCK: opening a named pipe would otherwise wait for a writer. Pipes are refused below.
+    // Without O_NONBLOCK, opening a named pipe would wait until another program writes to it. Pipes are
+    // refused below.
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw failure(name, path, errno) }
     defer { close(descriptor) }
@@ -46,7 +47,8 @@ enum RemoteFile {
     throw Failure(.configuration, "\(path): the \(name) has more than \(maxBytes) bytes")
   }
 
-  /// Checks the open file and not its path, so that it cannot be replaced in between.
+  /// Checks the open file and not its path, so that the file cannot be replaced between the check and the
+  /// reading.
   private static func check(
     _ descriptor: Int32, _ path: String, _ name: String, isSecret: Bool
   ) throws(Failure) {

@@ -38,8 +38,8 @@ package struct Token: Sendable {
 
   private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-  /// A mark by which a later run recognises the same secret. Its 16 bits are far too few to derive the
-  /// secret, even a short one that a person chose.
+  /// A short digest by which a later run recognises the same secret. Its 16 bits are far too few to derive
+  /// the secret, even a short one that a person chose.
   ///
   /// - Parameter salt: a text of the store, so that the marks of equal secrets differ between stores.
   package func mark(salt: String) -> String {
@@ -84,8 +84,8 @@ extension TokenSource {
   }
 }
 
-/// Runs a command that prints a token. A shell runs it without input. Its standard error is that of this
-/// program.
+/// Runs a command that prints a token. A shell runs it without input. Its standard error output goes to that
+/// of this program.
 ///
 /// The command stays in this program's process group. So a password prompt can use the terminal, and Ctrl-C
 /// ends both.
@@ -94,7 +94,8 @@ private enum TokenCommand {
     let result = await withTaskGroup(of: Result<[UInt8], Failure>.self) { group in
       group.addTask { await output(of: command) }
       group.addTask { await failure(after: limit) }
-      // The slower task is cancelled. If this is the command, it is killed.
+      // Either the command or the time limit ends first. The other task is cancelled, and a command that
+      // still runs is killed.
       defer { group.cancelAll() }
       return await group.next() ?? .failure(late)
     }
@@ -103,7 +104,7 @@ private enum TokenCommand {
 
   private static func output(of command: String) async -> Result<[UInt8], Failure> {
     do {
-      // The shell of the system is used, whatever the variable PATH contains.
+      // The path of the shell is fixed, whatever the variable PATH contains.
       let shell = try await Executable.name("sh").resolveExecutablePath(in: .custom(["PATH": "/bin"]))
       let result = try await Subprocess.run(
         .path(shell), arguments: ["-c", command], output: .bytes(limit: TokenSource.maxBytes),
@@ -133,12 +134,13 @@ private enum TokenCommand {
   private static let late = Failure(
     .temporary, "the token command took too long and was stopped; does it wait for input?")
 
-  /// The run was interrupted, or the command has ended first and this result is not used.
+  /// The failure if the run was interrupted. It is also the result of the time limit after the command has
+  /// ended, but is not used in this case.
   private static let interrupted = Failure(.temporary, "the token command was interrupted")
 
   /// Waits for the time limit, then returns the failure. It may be late if other work blocks the threads that
-  /// all tasks share. A timer would be late, too, since the caller continues on these threads. The program
-  /// itself never blocks them.
+  /// all tasks share. A timer would be late, too, since the caller continues on these threads. This program
+  /// itself never blocks these threads.
   private static func failure(after limit: Duration) async -> Result<[UInt8], Failure> {
     do {
       try await Task.sleep(for: limit)
