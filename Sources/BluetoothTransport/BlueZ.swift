@@ -8,7 +8,8 @@ typealias BlueZObjects = [String: [String: [String: DBusValue]]]
 
 /// A session with bluetoothd over the system bus.
 ///
-/// One thread waits for everything: answers, signals, calls of the agent, and packets of sockets.
+/// One thread waits for everything: answers of bluetoothd, its signals, its calls of the agent, and packets
+/// of sockets.
 final class BlueZ {
   static let service = "org.bluez"
   static let adapter = "org.bluez.Adapter1"
@@ -17,22 +18,22 @@ final class BlueZ {
   static let gattService = "org.bluez.GattService1"
   static let gattManager = "org.bluez.GattManager1"
 
-  /// Answers a call of this program's agent; nil refuses it.
+  /// Answers a call of bluetoothd to this program's agent, which asks for passkeys; nil refuses the call.
   var agent: ((DBusMessage) -> [DBusValue]?)?
   /// Receives each signal.
   var onSignal: (DBusMessage) -> Void = { _ in }
 
   private let bus: DBusConnection
   private let isInterrupted: () -> Bool
-  /// The maximum time, in milliseconds, until a signal to the program ends a wait.
+  /// After a process signal such as SIGINT, a wait ends within this time, in milliseconds.
   static let sliceMilliseconds: Int32 = 100
 
   /// - Throws: `Failure` of category `.unavailable` without a bus or without bluetoothd.
   init(address: String, isInterrupted: @escaping () -> Bool) throws(Failure) {
     bus = try DBusConnection(address: address)
     self.isInterrupted = isInterrupted
-    // Each connection must begin with this call. The function of libdbus for this call waits without a limit
-    // and ignores signals.
+    // Each connection to the bus must begin with the call `Hello`. The function of libdbus for this call
+    // waits without a limit and ignores signals.
     let greetingMilliseconds = 10_000
     do {
       _ = try call(
@@ -84,10 +85,10 @@ final class BlueZ {
     return answer.arguments
   }
 
-  /// Receives messages until the condition is met; false at the end of the time.
+  /// Receives messages until `isMet` returns true. Returns false if the time has passed first.
   ///
   /// - Parameters:
-  ///   - slice: the maximum time, in milliseconds, until a signal to the program ends the wait.
+  ///   - slice: after a process signal such as SIGINT, the wait ends within this time, in milliseconds.
   ///   - isMet: is called with each message.
   @discardableResult
   func wait(
@@ -100,7 +101,7 @@ final class BlueZ {
       let left = (end - ContinuousClock.now) / .milliseconds(1)
       guard left > 0 else { return false }
       guard let (message, received) = try bus.next(within: 0) else {
-        // `poll` returns after a signal to the program; the wait of libdbus would continue.
+        // `poll` also returns after a process signal. The wait function of libdbus would continue to wait.
         var entry = pollfd(fd: bus.descriptor, events: Int16(POLLIN), revents: 0)
         _ = Glibc.poll(&entry, 1, min(longest, Int32(left) + 1))
         continue
@@ -119,7 +120,7 @@ final class BlueZ {
     return list.dropLast().filter { $0.revents != 0 }.map(\.fd)
   }
 
-  /// Receives the messages that have arrived, without waiting.
+  /// Receives the messages that have already arrived from the bus, without waiting.
   func takeMessages() throws(DBusError) {
     if isInterrupted() { throw DBusError.interrupted }
     while let (message, received) = try bus.next(within: 0) {
@@ -155,7 +156,7 @@ extension DBusError {
   static let timedOut = DBusError(name: "org.freedesktop.DBus.Error.NoReply", words: "no answer")
   static let interrupted = DBusError(name: "interrupted", words: "interrupted")
 
-  /// The last part of the name: `AuthenticationFailed`.
+  /// The last part of the error's name, such as `AuthenticationFailed`.
   var code: String { String(name.split(separator: ".").last ?? "") }
 
   /// The error that an exchange with a meter reports for this error of D-Bus.
@@ -181,7 +182,8 @@ extension DBusError {
       && ["connection-abort-by-local", "caused connection abort"].contains { words.contains($0) }
   }
 
-  /// Whether an ATT error of security is the reason: 05 authentication, 08 authorisation, 0F encryption.
+  /// Whether the meter refused a request for lack of security. The ATT errors are 05 (authentication), 08
+  /// (authorisation) and 0F (encryption).
   private var isOfSecurity: Bool {
     ["Not paired", "0x05", "0x08", "0x0f", "uthenticat", "ncrypt"].contains { words.contains($0) }
   }

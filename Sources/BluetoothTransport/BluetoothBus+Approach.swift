@@ -7,7 +7,8 @@ extension BluetoothBus {
   package enum Approach: Hashable, Sendable {
     /// bluetoothd has connected this meter.
     case connected(BluetoothDevice)
-    /// No meter came, or the state of bluetoothd or an adapter changed. The caller must begin a new wait.
+    /// No meter connected, or the state of bluetoothd or an adapter changed. The caller must begin a new
+    /// wait.
     case noMeter
     /// bluetoothd does not support waiting, or has no pairing with any of the meters.
     case unsupported
@@ -15,15 +16,15 @@ extension BluetoothBus {
 
   private static let applicationPath = "/org/glucoport"
   private static let profilePath = applicationPath + "/profile"
-  /// A signal to the program ends a wait at once. If the signal comes just before the wait begins, the wait
-  /// ends after this time.
+  /// A process signal ends a wait at once. If the signal arrives just before the wait begins, the wait ends
+  /// after this time.
   private static let approachSliceMilliseconds: Int32 = 5000
 
-  /// Waits until bluetoothd has connected one of these meters by itself. bluetoothd does so for every paired
-  /// meter while a program has registered the client profile of the Glucose Service.
+  /// Waits until bluetoothd has connected one of these meters by itself. It connects every paired meter in
+  /// reach while a program has registered the client profile of the Glucose Service.
   ///
-  /// No search runs. The radio knows the meters, so that bluetoothd and this program do nothing until a meter
-  /// advertises.
+  /// This is not a search. The Bluetooth controller knows the addresses of the meters, so bluetoothd and this
+  /// program are idle until a meter advertises.
   ///
   /// - Parameters:
   ///   - seconds: the maximum time.
@@ -63,7 +64,8 @@ extension BluetoothBus {
     }
   }
 
-  /// Answers a call of bluetoothd to this program's objects, which are one profile; nil refuses it.
+  /// Answers a call of bluetoothd to this program's objects, of which there is only the client profile; nil
+  /// refuses the call.
   private static func profile(_ message: DBusMessage) -> [DBusValue]? {
     switch (message.path, message.member) {
     case (applicationPath, "GetManagedObjects"):
@@ -93,8 +95,8 @@ extension BluetoothBus {
       && message.arguments[1].entries?["Connected"]?.flag == true
   }
 
-  /// Whether bluetoothd or an adapter was started, stopped or changed, so that the profile may be missing in
-  /// bluetoothd.
+  /// Whether bluetoothd or an adapter was started, stopped or changed, after which bluetoothd may not have
+  /// this program's profile.
   private static func isChange(_ message: DBusMessage) -> Bool {
     guard message.kind == .signal, message.arguments.count > 1 else { return false }
     switch message.member {

@@ -61,7 +61,7 @@ package final class BluetoothBus {
     }
   }
 
-  /// Pairs with a meter, and lets it connect by itself from then on.
+  /// Pairs with a meter. After that, the meter may connect by itself.
   ///
   /// - Throws: `Failure`: `.permission` for a wrong passkey, `.unavailable` if the meter ends the pairing.
   package func pair(_ device: BluetoothDevice, passkey: @escaping Passkey) throws(Failure) {
@@ -109,7 +109,7 @@ package final class BluetoothBus {
     }
   }
 
-  /// Connects, does the work, and disconnects in every case.
+  /// Connects to a meter, does the work, and disconnects in every case.
   ///
   /// - Throws: errors of the work; `Failure` of category `.unavailable` if the meter is out of reach.
   package func withTransport<Result>(
@@ -142,15 +142,15 @@ extension BluetoothBus {
     }
   }
 
-  /// The devices with each meter only once. Every adapter that hears a meter has an object for it; the one
-  /// with the pairing is used.
+  /// The devices with each meter only once. Every adapter that receives a meter has an object for it. Of
+  /// these, the object with the pairing is used.
   private static func once(_ devices: [BluetoothDevice]) -> [BluetoothDevice] {
     var addresses: Set<String> = []
     let pairedFirst = devices.filter(\.isPaired) + devices.filter { !$0.isPaired }
     return pairedFirst.filter { addresses.insert($0.address).inserted }.sorted { $0.path < $1.path }
   }
 
-  /// The adapters that are switched on; one that is off is switched on first.
+  /// The adapters that are switched on. Adapters that are off are switched on first.
   func poweredAdapters() throws(Failure) -> [String] {
     let action = "looking for meters"
     let objects = try doing(action) { () throws(DBusError) in try bluez.objects() }
@@ -220,7 +220,8 @@ extension BluetoothBus {
     do throws(DBusError) {
       try bluez.call(path, interface, member, arguments, within: 5000)
     } catch {
-      // A failure is ignored: bluetoothd does the same when this program's connection to the bus ends.
+      // An error is ignored. When this program's connection to the bus ends, bluetoothd stops the search in
+      // any case.
     }
   }
 }

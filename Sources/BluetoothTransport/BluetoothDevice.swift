@@ -17,7 +17,8 @@ package struct BluetoothDevice: Hashable, Sendable {
   /// Whether its advertisement was received recently.
   let isInReach: Bool
 
-  /// The device of an object; nil for another object, or one without the glucose service.
+  /// The device that an object of bluetoothd represents; nil for an object that is not a device, or has no
+  /// Glucose Service.
   init?(path: String, _ interfaces: [String: [String: DBusValue]]) {
     guard let properties = interfaces[BlueZ.device], let address = properties["Address"]?.text,
       (properties["UUIDs"]?.texts ?? []).contains(where: { GattNumber.short($0) == GattNumber.glucose })
@@ -36,11 +37,11 @@ package struct BluetoothDevice: Hashable, Sendable {
   var adapter: String { path.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } }
 }
 
-/// The numbers of services and characteristics, which BlueZ writes in their long form.
+/// The 16-bit numbers of services and characteristics, which BlueZ writes as UUIDs of 128 bits.
 enum GattNumber {
   /// The Glucose Service.
   static let glucose: UInt16 = 0x1808
-  /// The long form of the Glucose Service.
+  /// The Glucose Service as a UUID of 128 bits.
   static let glucoseText = "00001808" + rest
   private static let rest = "-0000-1000-8000-00805f9b34fb"
 

@@ -11,8 +11,8 @@ final class BluetoothLink: Transport {
   /// The sockets for notifications. bluetoothd writes notifications to them in order and without gaps.
   private var sockets: [Int32: GlucoseCharacteristic] = [:]
   private var pending: [[UInt8]] = []
-  /// Values that came over the bus. They are delivered after those of the sockets, since the last indication
-  /// follows all notifications.
+  /// Values that came over the bus. They are delivered after the values from the sockets, since the last
+  /// indication follows all notifications.
   private var pendingFromBus: [[UInt8]] = []
   private var isConnected = true
 
@@ -29,7 +29,7 @@ final class BluetoothLink: Transport {
 
   /// Performs one exchange with the meter.
   func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
-    // Values that arrived before the end of the connection are still delivered.
+    // Values that arrived before the connection ended are still delivered.
     guard isConnected || exchange == .notification else { throw .unplugged }
     do throws(DBusError) {
       switch exchange {
@@ -51,7 +51,7 @@ final class BluetoothLink: Transport {
     }
   }
 
-  /// Closes the sockets, which turns their notifications off.
+  /// Closes the sockets. bluetoothd then turns off their notifications.
   func close() {
     bluez.onSignal = { _ in }
     for socket in sockets.keys { Glibc.close(socket) }
@@ -60,8 +60,8 @@ final class BluetoothLink: Transport {
 }
 
 extension BluetoothLink {
-  /// The characteristics of a device that glucoport knows. A characteristic is used only if it is in the
-  /// service to which its number belongs.
+  /// The characteristics of a device that glucoport knows. A characteristic is used only if its service is
+  /// the one that its specification requires.
   private static func resolve(
     _ bluez: BlueZ, _ device: BluetoothDevice
   ) throws(DBusError) -> [GlucoseCharacteristic: (path: String, properties: [String: DBusValue])] {
@@ -93,8 +93,8 @@ extension BluetoothLink {
     return found
   }
 
-  /// Turns on notifications, over a socket if bluetoothd offers one: the bus may drop one of two equal values
-  /// in a row.
+  /// Turns on notifications, over a socket if bluetoothd offers one. Without a socket, they come over the
+  /// bus, which may drop one of two equal values in a row.
   private func subscribe(_ characteristic: GlucoseCharacteristic, within milliseconds: Int) throws(DBusError)
   {
     guard let (path, properties) = characteristics[characteristic] else { throw DBusError.absent }
@@ -127,7 +127,8 @@ extension BluetoothLink {
     let end = ContinuousClock.now + .milliseconds(milliseconds)
     while true {
       try bluez.takeMessages()
-      // bluetoothd wrote to the sockets before it sent a later value over the bus.
+      // The sockets are read first: if bluetoothd has sent a value over the bus, it wrote earlier values to
+      // the sockets before.
       for socket in bluez.poll(Array(sockets.keys), within: 0) { takePackets(socket) }
       if !pending.isEmpty { return pending.removeFirst() }
       if !pendingFromBus.isEmpty { return pendingFromBus.removeFirst() }
@@ -182,6 +183,6 @@ extension BluetoothLink {
 }
 
 extension DBusError {
-  /// The meter does not have the characteristic.
+  /// Thrown if the meter lacks the characteristic.
   fileprivate static let absent = DBusError(name: "absent", words: "")
 }

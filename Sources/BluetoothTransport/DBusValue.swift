@@ -12,10 +12,10 @@ indirect enum DBusValue: Hashable, Sendable {
   case integer(Int64)
   case bytes([UInt8])
   case array([DBusValue])
-  /// Entries whose keys are texts; BlueZ uses no other keys.
+  /// A dictionary whose keys are texts. BlueZ uses no other keys.
   case dictionary([String: DBusValue])
   case variant(DBusValue)
-  /// Objects by path, with their interfaces and properties. This type is only sent.
+  /// Objects by path, with their interfaces and properties. Values of this type are only sent, not received.
   case objects([String: [String: [String: DBusValue]]])
   /// A file descriptor that the receiver must close.
   case descriptor(Int32)
@@ -46,7 +46,7 @@ indirect enum DBusValue: Hashable, Sendable {
     if case .array(let values) = plain { values.compactMap(\.text) } else { nil }
   }
 
-  /// The content of a variant, else the value itself.
+  /// The value inside a variant; any other value itself.
   private var plain: DBusValue { if case .variant(let value) = self { value.plain } else { self } }
 }
 
@@ -74,6 +74,6 @@ struct DBusMessage: Sendable {
 struct DBusError: Error, Hashable {
   /// The name of the error.
   let name: String
-  /// The text of the service about the error.
+  /// The message of the service about the error.
   let words: String
 }

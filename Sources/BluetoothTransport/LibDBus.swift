@@ -3,10 +3,10 @@
 import Glibc
 import Logbook
 
-/// The functions of libdbus-1 that are used, loaded when a Bluetooth command runs: a program without
-/// Bluetooth does not need the library. All have fixed arguments, since Swift cannot call the variadic ones.
+/// The functions of libdbus-1 that are used, loaded when a Bluetooth command runs, so that other commands do
+/// not need the library. All have fixed arguments, since Swift cannot call the variadic ones.
 ///
-/// This file holds all pointers to memory of libdbus.
+/// Pointers to memory of libdbus are used only in this file.
 private struct Functions {
   typealias Pointer = UnsafeMutableRawPointer
   typealias Text = UnsafePointer<CChar>
@@ -109,9 +109,10 @@ private struct Functions {
 
 /// A private connection to the system bus.
 final class DBusConnection {
-  /// The deepest nesting of values: objects, interfaces, properties, variants and their arrays.
+  /// The maximum nesting of received values: objects, interfaces, properties, variants and their arrays.
   private static let maxDepth = 12
-  /// The most values of one array. A building full of Bluetooth devices stays far below it.
+  /// The maximum number of values in a received array. Even a building full of Bluetooth devices needs far
+  /// fewer.
   private static let maxElements = 100_000
 
   private let functions: Functions
@@ -135,7 +136,7 @@ final class DBusConnection {
     (self.functions, self.connection, self.descriptor) = (functions, connection, descriptor)
   }
 
-  /// The failure for an error of libdbus. Its text is the second member of the C structure.
+  /// The failure for an error of libdbus. The message is the second member of the C structure.
   private static func noBus(_ error: UnsafeMutableRawPointer) -> Failure {
     let words = error.load(fromByteOffset: 8, as: UnsafePointer<CChar>?.self).map { String(cString: $0) }
     return Failure(
@@ -180,7 +181,7 @@ final class DBusConnection {
     return functions.pop(connection).flatMap { received($0) }
   }
 
-  /// A call of this program's own objects, which must be answered.
+  /// A received call of this program's own objects, which must be answered.
   final class ReceivedCall {
     fileprivate let pointer: UnsafeMutableRawPointer
     private let unref: @convention(c) (UnsafeMutableRawPointer) -> Void
@@ -208,7 +209,8 @@ extension DBusConnection {
     }
     var serial: UInt32 = 0
     guard isComplete, functions.send(connection, message, &serial) != 0 else { throw Self.noMemory }
-    // This sends without waiting. If it cannot, the message is sent with the next one.
+    // This sends the message without waiting. If the socket's buffer is full, the message is sent with the
+    // next one.
     _ = functions.readWrite(connection, 0)
     return serial
   }

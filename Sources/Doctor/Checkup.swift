@@ -48,7 +48,7 @@ package struct Checkup {
   /// A checkup of these facts.
   package init(_ facts: Facts) { self.facts = facts }
 
-  /// The findings in the order of the areas. An area without problems has one finding that names what was
+  /// The findings in the order of the areas. An area without problems has one finding that states what was
   /// checked.
   package var findings: [Finding] {
     facts.program.findings + (facts.folders?.findings ?? []) + facts.store.findings + facts.clock.findings

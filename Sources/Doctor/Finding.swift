@@ -2,7 +2,7 @@
 
 package import Logbook
 
-/// One line of a checkup: what was checked, its state, and the command that repairs it.
+/// One line of a checkup. It states what was checked, the result, and the command that repairs a problem.
 package struct Finding: Hashable, Sendable {
   /// The part of the installation that was checked.
   package enum Area: String, CaseIterable, Sendable {
@@ -36,11 +36,11 @@ package struct Finding: Hashable, Sendable {
   package enum State: String, CaseIterable, Comparable, Sendable {
     /// Everything is as it should be.
     case ok
-    /// Worth knowing; nothing needs to be done.
+    /// A person should know it, but nothing needs to be done.
     case note
-    /// It works, but a person should do something.
+    /// The part works, but a person should do something.
     case warn
-    /// It does not work, or data is at risk.
+    /// The part does not work, or data is at risk.
     case fail
 
     /// Whether the left state is better.
@@ -59,7 +59,7 @@ package struct Finding: Hashable, Sendable {
   package let detail: String
   /// The command that repairs the problem; nil if there is none.
   package let fix: String?
-  /// The category of the failure; nil if no category applies.
+  /// The category of the failure, for the exit status; nil if no category applies.
   package let category: FailureCategory?
 
   /// A finding with the command that repairs it.

@@ -123,8 +123,7 @@ extension BlobCalls {
     return number
   }
 
-  /// A number with at most 15 digits, so that the sum of two such numbers cannot overflow. Nil for any other
-  /// text.
+  /// A number with at most 15 digits, so that the sum of two numbers cannot overflow. Nil for any other text.
   private static func number(_ text: String) -> Int64? {
     guard (1...15).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
       return nil

@@ -5,7 +5,8 @@ import Synchronization
 
 /// The open connections of a server. It closes the connections that `ConnectionTable` selects.
 ///
-/// The lock protects only the table. While it is held, no channel is called.
+/// The lock protects only the table. While it is held, no function of a channel is called, since that
+/// function could need the lock.
 final class OpenConnections: Sendable {
   private struct Open {
     var table: ConnectionTable<ObjectIdentifier>
@@ -62,10 +63,10 @@ final class OpenConnections: Sendable {
 }
 
 /// Registers one connection, and closes it if no request head arrives in time. All parts of requests are
-/// passed on unchanged; the first part of a request is its head.
+/// passed on unchanged.
 ///
-/// While the server stops, a new connection still gets an answer to the request that its client is already
-/// sending.
+/// A connection that is accepted while the server stops still gets an answer to its first request, which the
+/// client may already be sending.
 final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = Any
 
@@ -85,8 +86,8 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
   func handlerAdded(context: ChannelHandlerContext) {
     connections.add(context.channel)
     wait(headTime, context)
-    // The connection was registered before this check. So either `quiesce` finds it, or this check sees that
-    // the server is stopping.
+    // The connection was registered above, before this check. So either `quiesce` finds the connection, or
+    // this check finds that the server is stopping.
     if connections.isQuiescing { closeAfterRequest(context) }
   }
 
@@ -136,13 +137,14 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
 }
 
 /// Selects a connection to close if there are too many. A connection is silent if no request is in progress.
-/// Above the limit of one address, the oldest silent one of this address is selected. Above the total limit,
-/// it is the oldest silent one of the address with the most silent ones. So neither silent nor busy clients
-/// can block others.
+/// If one address has too many connections, its oldest silent connection is selected. If there are too many
+/// in total, the address with the most silent connections loses its oldest silent one. So no client can block
+/// others.
 struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
   private struct Entry {
     let address: String
-    /// A number that increases whenever a connection is opened or changes its state.
+    /// A number that increases whenever a connection is opened or changes its state. The smallest number
+    /// marks the oldest connection.
     var place: Int
     /// Whether a request is in progress, so that the connection is not silent.
     var isWorking = false
@@ -162,8 +164,8 @@ struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
 
   /// Adds a connection.
   ///
-  /// - Returns: the connection to close, which is removed from the table; nil if none must be closed. If all
-  ///   others are busy, it is the new connection itself.
+  /// - Returns: the connection to close, which is removed from the table; nil if none must be closed. If none
+  ///   of the others is silent, the added connection itself is returned.
   mutating func add(_ id: ID, from address: String) -> ID? {
     last += 1
     let own = entries.filter { $0.value.address == address }
@@ -191,7 +193,7 @@ struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
     entries.filter { !$0.value.isWorking }.min { $0.value.place < $1.value.place }?.key
   }
 
-  /// The oldest silent connection of the address with the most silent ones; nil if all are busy.
+  /// The oldest silent connection of the address with the most silent connections; nil if none is silent.
   private static func oldestSilent(ofMost entries: [ID: Entry]) -> ID? {
     let silent = entries.filter { !$0.value.isWorking }
     var counts: [String: Int] = [:]

@@ -12,13 +12,15 @@ struct HTTPAnswer {
   var headers: HTTPFields = [:]
   var body: [UInt8] = []
   var type = "application/json"
-  /// Whether the body may be compressed with gzip. A range of bytes must not be: the client would take it for
-  /// a range of compressed bytes.
+  /// Whether the body may be compressed with gzip. A range of bytes must not be compressed, since the client
+  /// would take it for a range of compressed bytes.
   var mayBePacked = true
-  /// Whether the connection is closed after this answer, because the rest of the request was not read.
+  /// Whether the connection is closed after this answer, since unread data of the client would be taken for
+  /// the next request.
   var endsConnection = false
 
-  /// The minimum size in bytes of a body that is compressed. Smaller bodies gain nothing.
+  /// The minimum size in bytes of a body that is compressed. Smaller bodies hardly become smaller by
+  /// compression.
   private static let minPackedBytes = 1024
 
   /// The answer as a response, which is compressed if the client accepts gzip.
@@ -37,8 +39,8 @@ struct HTTPAnswer {
     }
     if status != .notModified { headers[.vary] = "Accept-Encoding" }
     if bytes.count < AnswerDelivery.minCountedBytes {
-      // A small body is accepted by the system's buffers at once. If the client does not read it, the
-      // connection counts as silent.
+      // A small body fits in the buffers of the system. Even if the client does not read it, the connection
+      // counts as silent.
       delivery?.end()
     } else if let delivery {
       guard await delivery.begin(bytes.count) else {
@@ -58,7 +60,7 @@ struct HTTPAnswer {
     return Response(status: status, headers: headers, body: Self.last(ByteBuffer(bytes: bytes)))
   }
 
-  /// The answer that is sent in place of another one for which there is no memory.
+  /// The answer that replaces an answer for which the server has not enough memory.
   private static var full: HTTPAnswer {
     var refusal = Refusal(.busy, "too many answers are on their way; try again")
     refusal.retryAfterSeconds = 1
@@ -75,13 +77,14 @@ struct HTTPAnswer {
   }
 }
 
-/// An error that closes a connection after its answer.
+/// Thrown to close a connection after its answer.
 struct EndOfConnection: Error {}
 
 /// The transfer of an answer to its client. Until the client reads the bytes, they occupy memory of the
-/// server. So they are counted for the client's login, and the connection is closed after a time limit.
+/// server. So these bytes are counted for the client's login, and the connection is closed after a time
+/// limit.
 struct AnswerDelivery: Sendable {
-  /// The minimum number of bytes that are counted. The system's buffers accept smaller answers at once.
+  /// The minimum size of an answer whose bytes are counted. Smaller answers fit in the buffers of the system.
   static let minCountedBytes = 16 << 10
 
   let limits: WorkLimits
@@ -92,7 +95,7 @@ struct AnswerDelivery: Sendable {
 
   func begin(_ bytes: Int) async -> Bool { await limits.take(bytes, for: login) }
 
-  /// Notes that the answer has ended, so that the connection counts as idle.
+  /// Notes that the answer has ended, so that the connection counts as silent.
   func end() { connections.note(channel, isWorking: false) }
 
   func body(_ bytes: [UInt8], endsConnection: Bool) -> ResponseBody {
@@ -106,8 +109,8 @@ struct AnswerDelivery: Sendable {
             try await channel.close()
           }
           defer { group.cancelAll() }
-          // A piece is only written when the system has accepted the previous one. A single write would copy
-          // the whole answer to a buffer.
+          // A piece is only written when the system has accepted the previous piece. Writing the whole answer
+          // at once would copy it to a buffer.
           var start = 0
           while start < count {
             let piece = start..<min(start + Self.minCountedBytes, count)

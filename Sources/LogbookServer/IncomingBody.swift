@@ -10,9 +10,10 @@ import NIOCore
 struct IncomingBody: Sendable {
   let bytesAtWork: WorkLimits
   let time: Duration
-  /// The minimum number of bytes that must arrive in each interval of this duration, until the body ends.
+  /// The minimum number of bytes that must arrive in each interval of the duration `time`, until the body
+  /// ends.
   let pace: (bytes: Int, time: Duration)
-  /// The name of the login that sends the request.
+  /// The name of the login that sent the request.
   var login = ""
   var type = "application/json"
   var maxBytes = WireProtocol.maxBodyBytes
@@ -26,7 +27,7 @@ struct IncomingBody: Sendable {
     let tally = ByteTally(bytesAtWork, login)
     do {
       let body = try await collect(request, tally)
-      // If the server is stopping, a body that was already read is not processed.
+      // If the server began to stop while the body was read, the body is not processed.
       try Task.checkCancellation()
       let value: Value
       if isPacked {
@@ -45,8 +46,8 @@ struct IncomingBody: Sendable {
   }
 }
 
-/// Counts the bytes of one body as they arrive. The announced length is not counted, so that a client cannot
-/// block others by it.
+/// Counts the bytes of one body as they arrive. The length that the request announces is not counted.
+/// Otherwise a client could block others by announcing large bodies.
 private actor ByteTally {
   private let limits: WorkLimits
   private let login: String
@@ -119,8 +120,8 @@ extension IncomingBody {
     }
   }
 
-  /// Receives the bytes of the body. There is a minimum rate, since a slow client would otherwise hold its
-  /// connection for hours.
+  /// Receives the bytes of the body. Bytes must arrive at a minimum rate. Otherwise a slow client would
+  /// occupy a connection for hours.
   private func collect(_ request: Request, _ tally: ByteTally) async throws -> [UInt8] {
     try await withThrowingTaskGroup(of: [UInt8].self) { group in
       group.addTask {

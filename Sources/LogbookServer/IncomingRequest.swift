@@ -9,7 +9,7 @@ import NIOCore
 
 /// The client from which a request came, and the address of the server at which it arrived.
 struct RequestOrigin {
-  /// The routes that the address of the server serves.
+  /// The routes that are available at a listening address.
   enum Place {
     /// All routes of the protocol. Metrics are answered only to clients on this machine.
     case everything
@@ -35,11 +35,11 @@ struct RequestOrigin {
   /// The client's address, for counting failed logins and connections.
   var address: String { Self.address(of: peer) }
 
-  /// The address under which a client is counted. An IPv6 address is reduced to its first half, which all
-  /// devices of a household share.
+  /// The address under which a client is counted. Only the first half of an IPv6 address is used, since it is
+  /// the same for all devices of a household.
   static func address(of peer: SocketAddress?) -> String {
     guard let text = peer?.ipAddress else { return "" }
-    // The parsed bytes are used, since the text form of an address omits zeros.
+    // The address is parsed to bytes, since its text form omits zeros.
     var bytes = [UInt8](repeating: 0, count: 16)
     let number = text.prefix { $0 != "%" }
     guard inet_pton(AF_INET6, String(number), &bytes) == 1 else { return text }
@@ -88,7 +88,7 @@ struct IncomingRequest: Sendable {
       }
   }
 
-  /// The token in the header `Authorization: Bearer`; nil without exactly one.
+  /// The token in the header `Authorization: Bearer`; nil if there is not exactly one such header.
   var token: LoginToken? {
     let values = request.headers[values: .authorization]
     let parts = (values.first ?? "").split(separator: " ", maxSplits: 1)
@@ -112,14 +112,14 @@ struct IncomingRequest: Sendable {
     return stamp
   }
 
-  /// A parameter of the query; an error if it occurs twice.
+  /// A parameter of the query; nil if it is missing, and an error if it occurs twice.
   func parameter(_ name: String) throws(Refusal) -> String? {
     let values = request.uri.queryParameters[values: Substring(name)]
     guard values.count <= 1 else { throw Refusal(.badRequest, "the parameter \(name) occurs twice") }
     return values.first.map(String.init)
   }
 
-  /// A header; an error if it occurs twice.
+  /// The value of a header; nil if it is missing, and an error if it occurs twice.
   func header(_ name: String) throws(Refusal) -> String? {
     guard let field = HTTPField.Name(name) else { return nil }
     let values = request.headers[values: field]

@@ -21,7 +21,7 @@ struct Listeners: Service {
     let url: String
   }
 
-  /// The time for setting up connections that are in the kernel's queue when the server stops accepting.
+  /// The time for accepting connections that are still in the kernel's queue when the server stops.
   private static let handoverTime = TimeAmount.milliseconds(100)
 
   private let responder: WireResponder
@@ -46,7 +46,7 @@ struct Listeners: Service {
     self.logger = logger
   }
 
-  /// Listens on all addresses. If one of them fails, none stays open.
+  /// Listens on all addresses. If listening on one address fails, the sockets of all others are closed.
   ///
   /// - Throws: `Failure` of category `unavailable` if one address cannot be used.
   mutating func listen() async throws {
@@ -68,7 +68,8 @@ struct Listeners: Service {
   /// Serves connections until the server is asked to stop, and then until all open connections have ended.
   func run() async throws {
     await withGracefulShutdownHandler {
-      // The URLs are announced only here, since the caller may stop the server as soon as it receives them.
+      // The URLs are announced only when the server can be stopped, since the caller may stop it as soon as
+      // it receives them.
       await announce(listeners.map(\.url))
       await withDiscardingTaskGroup { group in
         for listener in listeners { group.addTask { await serve(listener) } }
@@ -142,7 +143,7 @@ extension Listeners {
         do {
           try await writer.write(response: response.head, body: response.body)
         } catch is HTTPParserError {
-          // Without this error, the request would be answered a second time.
+          // Without this error, the server library would answer the request a second time.
           throw EndOfConnection()
         }
       },
@@ -169,8 +170,9 @@ extension Listeners {
     }
   }
 
-  /// Stops accepting connections. Connections in the kernel's queue of a service manager's socket stay there
-  /// for the next process. Open connections still get answers to requests that were sent or are being sent.
+  /// Stops accepting connections. If the socket belongs to the service manager, connections in its queue wait
+  /// for the next server process. Open connections still get answers to requests that were sent or are being
+  /// sent.
   private func stopAccepting() {
     for listener in listeners {
       let channel = listener.connections.channel
@@ -213,14 +215,14 @@ extension ListeningAddress {
   }
 }
 
-/// A listening socket in the file system. This process created it, and removes it when it ends.
+/// A listening Unix socket in the file system. This process created it, and removes it when it ends.
 struct UnixSocket: Sendable {
   let descriptor: Int32
   private let path: String
   private let device: dev_t
   private let inode: ino_t
 
-  /// Creates the socket and listens. A socket of a process that no longer listens is replaced.
+  /// Creates the socket and listens. If the path has a socket on which no process listens, it is replaced.
   ///
   /// - Throws: `Failure`: `unavailable` if another process listens there, or if the path has a file that is
   ///   not a socket.
@@ -229,7 +231,8 @@ struct UnixSocket: Sendable {
     guard descriptor >= 0 else { throw Self.failure(path, errno) }
     do throws(Failure) {
       try Self.bind(descriptor, path)
-      // The mode is set before listening, so that no client can connect while the umask still determines it.
+      // The mode is set before listening, since the umask determined the mode until here, and might have
+      // admitted other clients.
       var status = stat()
       guard chmod(path, mode) == 0, lstat(path, &status) == 0, listen(descriptor, SOMAXCONN) == 0 else {
         throw Self.failure(path, errno)
@@ -257,8 +260,8 @@ struct UnixSocket: Sendable {
     guard unlink(path) == 0, call(Glibc.bind, descriptor, path) == 0 else { throw failure(path, errno) }
   }
 
-  /// Whether the path is a socket on which no process listens. Only a refused connection proves this; a full
-  /// queue does not.
+  /// Whether the path is a socket on which no process listens. This is certain only if the kernel refuses a
+  /// connection. If it reports a full queue, a process listens.
   private static func isStale(_ path: String) -> Bool {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return false }

@@ -10,7 +10,8 @@ package enum ListeningAddress: Hashable, Sendable {
   /// A socket in the file system.
   case unix(path: String)
 
-  /// The maximum length of a socket's path in bytes: the kernel's `sun_path` without the final NUL.
+  /// The maximum length of a socket's path in bytes: the size of the kernel's `sun_path` without the final
+  /// NUL.
   static let maxPathBytes = 107
 
   package init(host: String, port: Int) { self = .network(host: host, port: port) }
@@ -40,7 +41,8 @@ package enum ListeningAddress: Hashable, Sendable {
   package var isLoopback: Bool {
     guard case .network(let host, _) = self else { return true }
     if host == "localhost" || host == "::1" { return true }
-    // Every part must be a number. Otherwise the name 127.0.0.1.example.com would count as a local address.
+    // Every part must be a number. Otherwise the name 127.0.0.1.example.com would count as an address of this
+    // machine.
     let parts = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
     return parts.count == 4 && parts[0] == 127 && !parts.contains(nil)
   }
@@ -77,7 +79,8 @@ package struct SystemSocket: Hashable, Sendable {
   package static func all(environment: (_ name: String) -> String?) throws(Failure) -> [SystemSocket] {
     guard environment("LISTEN_PID").flatMap({ Int32($0) }) == getpid(), let text = environment("LISTEN_FDS")
     else { return [] }
-    // A socket that is passed but not served must be reported, since its clients would wait endlessly.
+    // If a socket was passed but is not served, this must be reported, since its clients would wait
+    // endlessly.
     guard let count = Int32(text), (0...maxSockets).contains(count) else {
       throw Failure(
         .configuration,
@@ -100,8 +103,8 @@ package struct SystemSocket: Hashable, Sendable {
     return sockets
   }
 
-  /// The inode of a socket, which its duplicates share. Two listeners on the same socket would wait for each
-  /// other's connections.
+  /// The inode of a socket, which is the same for duplicates of the descriptor. Duplicates are refused, since
+  /// each of two listeners would wait for connections that the other one has accepted.
   private static func inode(_ descriptor: Int32) -> ino_t? {
     var status = stat()
     return fstat(descriptor, &status) == 0 ? status.st_ino : nil
@@ -117,7 +120,7 @@ package struct SystemSocket: Hashable, Sendable {
         "the service manager passed descriptor \(descriptor), which is no listening stream socket; use ListenStream= and not Accept=yes in the socket unit"
       )
     }
-    // Child processes must not inherit the descriptor.
+    // Child processes must not inherit the descriptor, since they would keep the socket open.
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     self.descriptor = descriptor
     self.isForMetrics = isForMetrics

@@ -38,7 +38,8 @@ package struct LogbookServer: Sendable {
       await onListening(urls)
       states.send(.ready)
     }
-    // The handler is installed before the server is announced, since SIGHUP would otherwise end the process.
+    // The handler is installed before the server is announced, since a SIGHUP without a handler would end the
+    // process.
     let hangups = await UnixSignalsSequence(trapping: .sighup)
     try await listeners.listen()
     // A service group stops its services in reverse order, so the listeners stop last.
@@ -52,7 +53,7 @@ package struct LogbookServer: Sendable {
   }
 }
 
-/// Reports states to the service manager, if there is one.
+/// Reports the states of the server to the service manager, if there is one.
 private struct ServiceStates: Sendable {
   let notifier: ServiceNotifier?
   private let logger: Logger
@@ -117,9 +118,10 @@ private struct EarlierWork: Service {
         logger.warning("earlier work is not finished; the next start continues")
       }
     }
-    // If this service returned, the whole group would end.
+    // If this service returned, the service group would end all other services. So it waits until the server
+    // stops.
     do { try await gracefulShutdown() } catch {
-      // The group was cancelled, so this service ends, too.
+      // The service group was cancelled, so this service ends, too.
     }
   }
 }
@@ -140,15 +142,15 @@ private struct Watchdog: Service {
     await cancelWhenGracefulShutdown {
       while !Task.isCancelled {
         if interval != nil { await report() }
-        // Without a watchdog, the service only waits until the server ends.
+        // Without a watchdog in the service manager, this service only waits until the server stops.
         do { try await Task.sleep(for: interval ?? .seconds(86_400)) } catch { return }
       }
     }
     states.send(.stopping)
   }
 
-  /// Reports that the server responds, even if the storage returns an error: requests report such errors, and
-  /// a restart would not help. If the storage does not answer at all, nothing is reported.
+  /// Reports that the server responds, even if the storage returns an error. Answers to requests report such
+  /// errors, and a restart would not help. If the storage does not answer at all, nothing is reported.
   private func report() async {
     do throws(ServiceError) {
       try await storage.check()

@@ -28,7 +28,8 @@ struct PageCalls: Sendable {
 
   /// Answers `POST /v1/pages`: creates a link for the login, whatever its role.
   func makeLink(_ incoming: IncomingRequest, _ login: Login) async throws -> HTTPAnswer {
-    // A body is refused, since it is not read here and would be taken for the next request.
+    // A body is refused, since this call does not read it, and the server would take its bytes for the next
+    // request.
     guard !incoming.hasBody, let token = incoming.token else {
       throw Refusal(.badRequest, "this call has no body")
     }
@@ -63,7 +64,7 @@ struct PageCalls: Sendable {
   func login(_ incoming: IncomingRequest, _ logins: any LoginDirectory) async throws -> Login? {
     let secret = LoginToken(String(incoming.path.dropFirst(WireProtocol.pagesPath.count)))
     let now = clock()
-    // A replaced token is valid for its links for the same time as for calls.
+    // A replaced token is valid for its links as long as for other requests.
     let known =
       if let shared { try await shared.link(secretHash: secret.hash, at: now) } else {
         await links.link(secretHash: secret.hash, at: now)
@@ -157,8 +158,8 @@ extension PageCalls {
         Self.answer(Refusal(.tooLarge, "This period has more than a page shows; choose fewer days."))
       case .invalid(let reason): Self.answer(Refusal(.badRequest, reason))
       }
-    // To notice the client's disconnection, the server has read from the connection. Further requests of the
-    // client may be lost, so the connection is closed.
+    // To notice that the client disconnects, the server has read from the connection. This may have read
+    // further requests, which are lost. So the connection is closed, and the client repeats them.
     answer.endsConnection = true
     return answer
   }
@@ -184,8 +185,8 @@ extension HTTPFields {
   }
 }
 
-/// The valid links to pages, by the SHA-256 of their secrets. They are only in memory, and are lost when the
-/// server ends.
+/// The valid links to pages, by the SHA-256 of their secrets. Links are only kept in memory, and are lost
+/// when the server ends.
 actor PageLinks {
   typealias Link = PageLinkEntry
 
@@ -200,7 +201,7 @@ actor PageLinks {
   }
 
   /// Adds a link. If its login has the maximum number of links, the oldest one of the login is removed.
-  /// Returns false if the server has the maximum number of links even then.
+  /// Returns false if the server still has the maximum number of links.
   func add(_ link: Link, secretHash: [UInt8]) -> Bool {
     links = links.filter { $0.value.link.isValid(at: link.madeAt) }
     let own = links.filter { $0.value.link.login == link.login }
@@ -222,7 +223,7 @@ actor PageLinks {
 }
 
 extension PageLinkEntry {
-  /// Whether the link is valid. Before `madeAt` it is not, so that a clock which was set back does not extend
-  /// its validity.
+  /// Whether the link is valid. It is not valid before `madeAt`, so that setting the clock back does not
+  /// extend its validity.
   func isValid(at now: Int64) -> Bool { now >= madeAt && now < expiresAt }
 }

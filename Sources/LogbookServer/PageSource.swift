@@ -16,7 +16,7 @@ package protocol PageSource: Sendable {
 
 /// The request for a page of a logbook.
 package struct PageRequest: Sendable {
-  /// The parameters of the URL. A parameter that occurs twice was refused before.
+  /// The parameters of the URL. The server refuses a parameter that occurs twice.
   package var parameters: [String: String]
   /// The server's clock in UTC seconds.
   package var now: Int64
@@ -29,7 +29,8 @@ package struct PageRequest: Sendable {
 
 /// The result of a request for a page.
 package enum PageAnswer: Hashable, Sendable {
-  /// A page in HTML without scripts, which loads nothing. Its links lead to other queries of the same path.
+  /// A page in HTML without scripts, which loads no other resources. Its links lead to the same path with
+  /// other queries.
   case html([UInt8])
   /// The page as a PDF.
   case pdf([UInt8])
@@ -52,13 +53,14 @@ package struct PageSettings: Sendable {
   /// The maximum number of links of one login. If it has more, its oldest link is removed.
   package var maxLinksPerLogin = 8
   /// The maximum number of links of all logins. When it is reached, only a login with `maxLinksPerLogin`
-  /// links can create another one, which replaces its oldest.
+  /// links can create another one, which replaces its oldest link.
   package var maxLinks = 1000
   /// The maximum size of a page in bytes.
   package var maxBytes = 4 << 20
   /// The time limit for creating a page.
   package var maxTime = Duration.seconds(30)
-  /// The maximum number of pages that are created at the same time. For one login, it is one.
+  /// The maximum number of pages that are created at the same time. For each login, only one page is created
+  /// at a time.
   package var maxPagesAtWork = 2
 
   package init(source: any PageSource, makeSecret: @escaping @Sendable () -> LoginToken) {

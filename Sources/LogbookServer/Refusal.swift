@@ -8,16 +8,16 @@ import LogbookAPI
 struct Refusal: Error {
   let code: ErrorCode
   let message: String
-  /// The HTTP status, if it is not the usual one of the code.
+  /// The HTTP status, if it differs from the usual status of the error code.
   var statusOverride: HTTPResponse.Status?
   var logbook: String?
   var retryAfterSeconds: Int?
-  /// Whether the connection is closed after the answer. The log then does not list the refusal, but only
-  /// counts it.
+  /// Whether the connection is closed after the answer. The log then only counts the refusal, without a line
+  /// for it.
   var endsConnection = false
   /// The methods that the path accepts, for the header `Allow`.
   var allowed: String?
-  /// How much of a content the server holds, if the sent part does not begin where it ends.
+  /// How many bytes of a content the server holds, if the sent part does not begin where these bytes end.
   var held: HeldContent?
 
   init(_ code: ErrorCode, _ message: String) {
@@ -88,6 +88,6 @@ extension Refusal {
     }
   }
 
-  /// The refusal of a body that violates the protocol.
+  /// The refusal of a request whose body violates the protocol.
   init(_ error: JSONError) { self.init(.badRequest, "byte \(error.offset) of the body: \(error.reason)") }
 }

@@ -37,8 +37,8 @@ actor WorkLimits {
 /// limit only reduces the work that guessing causes.
 actor FailedLogins {
   private static let windowSeconds: Int64 = 60
-  /// The maximum number of addresses. If there are more in a minute, they are not people, and all counts are
-  /// reset.
+  /// The maximum number of addresses. If more addresses fail in a minute, the logins are not attempts of
+  /// people, and all counts are reset.
   private static let maxAddresses = 10_000
 
   private struct Count {
@@ -48,9 +48,9 @@ actor FailedLogins {
 
   /// What follows from a failed login.
   struct Verdict: Equatable {
-    /// The time to wait in seconds, after too many failures; nil before.
+    /// How many seconds the client should wait before the next login; nil if it has not failed too often.
     var waitSeconds: Int?
-    /// The number of failures that the log has not listed, if it is time for a summary; otherwise nil.
+    /// The number of failures for which the log has no line, if a summary of them is due; otherwise nil.
     var unlogged: Int?
   }
 
@@ -72,7 +72,8 @@ actor FailedLogins {
     return Verdict(waitSeconds: Int(count.since + Self.windowSeconds - now), unlogged: summary(now))
   }
 
-  /// The number for a summary in the log: the first at once, then one each minute. Nil if no summary is due.
+  /// The number of failed logins for a summary in the log. The first failure is logged at once, later ones
+  /// together each minute. Nil if no summary is due.
   private func summary(_ now: Int64) -> Int? {
     unlogged += 1
     guard unloggedSince.map({ isOver($0, now) }) ?? true else { return nil }

@@ -25,7 +25,8 @@ extension ServerSettings {
     return logger
   }
 
-  /// Writes a message about a fault in the storage to this log. Only an administrator can repair such faults.
+  /// Writes a warning about a fault in the storage to this log, since only an administrator can repair the
+  /// fault.
   package var storageWarnings: @Sendable (_ warning: String) -> Void {
     let logger = logger()
     return { logger.error("storage failed", metadata: ["reason": "\($0)"]) }

@@ -33,13 +33,13 @@ package struct ServerSettings: Sendable {
   package var bodyPaceBytes = 4 << 10
   /// The interval for `bodyPaceBytes`.
   package var bodyPaceTime = Duration.seconds(5)
-  /// The time limit for sending an answer. One second is added for each 16 KiB.
+  /// The time limit for sending an answer. One second is added for each 16 KiB of the answer.
   package var answerTime = Duration.seconds(30)
   /// The delay of the answer to a failed login, after too many failures from one address.
   package var failedLoginDelay = Duration.milliseconds(500)
   /// How long current requests may take after the server was asked to stop.
   package var shutdownTime = Duration.seconds(10)
-  /// The maximum number of connections. Above it, silent ones are closed; see `ConnectionTable`.
+  /// The maximum number of connections. If there are more, silent ones are closed; see `ConnectionTable`.
   package var maxConnections = 256
   /// The maximum number of connections from one address. It is only half of `maxConnections`, since all
   /// connections through one proxy have the same address.
@@ -69,7 +69,8 @@ package struct ServerSettings: Sendable {
 }
 
 extension ServerSettings {
-  /// The routes that the main addresses serve. They include metrics only if metrics have no separate address.
+  /// The routes that the main addresses serve. These include metrics only if no separate address is set for
+  /// metrics.
   var mainPlace: RequestOrigin.Place {
     metricsAddress == nil && !systemSockets.contains { $0.isForMetrics } ? .everything : .calls
   }

@@ -23,8 +23,8 @@ package struct ServerTLS: Hashable, Sendable {
 }
 
 extension ServerTLS {
-  /// The ciphers for TLS 1.2, all with authenticated encryption and forward secrecy. Every cipher of TLS 1.3
-  /// has both.
+  /// The ciphers for TLS 1.2. All of them have authenticated encryption and forward secrecy, as have all
+  /// ciphers of TLS 1.3.
   private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20"
 
   /// The TLS context that is made from the current contents of the files.
@@ -44,7 +44,7 @@ extension ServerTLS {
       configuration.applicationProtocols = ["http/1.1"]
       if let authorities = try clientAuthorities() {
         configuration.trustRoots = .certificates(authorities)
-        // The certificate of a client contains no host name to compare.
+        // The certificate of a client contains no host name that could be compared.
         configuration.certificateVerification = .noHostnameVerification
       }
       // This initialiser also checks whether key and certificate match.
@@ -73,7 +73,7 @@ extension ServerTLS {
 
   private func checkKeyFile() throws(Failure) {
     var status = stat()
-    // If `stat` fails, reading fails too and is reported below.
+    // If `stat` fails, reading the file fails, too. That error is reported below.
     guard stat(keyFile, &status) == 0, status.st_mode & 0o077 != 0 else { return }
     throw Failure(
       .permission, "\(keyFile): other users may read or write the private key; run: chmod 600 '\(keyFile)'")
@@ -110,10 +110,10 @@ actor ServerCertificate {
   func reload() throws(Failure) { context = try files.context() }
 }
 
-/// A file with a certificate or a key. Named pipes and devices are refused, since reading them could block a
-/// running server.
+/// A file with a certificate or a key. Named pipes and devices are refused, since reading them could block
+/// the server.
 private enum PEMFile {
-  /// The maximum size in bytes. A bundle with all authorities of a system has about 230 kB.
+  /// The maximum size of such a file in bytes. A bundle with all authorities of a system has about 230 kB.
   private static let maxBytes = 4 << 20
 
   /// The bytes of the file.

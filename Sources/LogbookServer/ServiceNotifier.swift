@@ -9,11 +9,13 @@ package struct ServiceNotifier: Sendable {
   enum State {
     /// The server answers requests.
     case ready
-    /// The server reloads its settings, until it reports `ready`. The time is that of the monotonic clock.
+    /// The server is reloading its settings, until it reports `ready`. The value is the time of the monotonic
+    /// clock.
     case reloading(microseconds: UInt64)
     /// The server accepts no more connections.
     case stopping
-    /// The server still responds; for the watchdog.
+    /// The server still responds. If this state is not reported in time, the watchdog of the service manager
+    /// restarts the server.
     case alive
 
     var text: String {
@@ -31,7 +33,7 @@ package struct ServiceNotifier: Sendable {
   /// service.
   let aliveInterval: Duration?
 
-  /// The service manager that the environment names; nil if there is none.
+  /// The service manager that environment variables name; nil if they name none.
   ///
   /// - Parameter environment: returns the value of an environment variable.
   package init?(environment: (_ name: String) -> String?) {
@@ -42,7 +44,7 @@ package struct ServiceNotifier: Sendable {
     let process = environment("WATCHDOG_PID")
     let isMeant = process == nil || process.flatMap { Int32($0) } == getpid()
     let time = isMeant ? environment("WATCHDOG_USEC").flatMap { Int64($0) } : nil
-    // Half of the watchdog's time, as sd_watchdog_enabled(3) recommends.
+    // Half of the time after which the watchdog acts, as sd_watchdog_enabled(3) recommends.
     aliveInterval = time.flatMap { $0 > 1 ? .microseconds($0 / 2) : nil }
   }
 
@@ -56,7 +58,7 @@ package struct ServiceNotifier: Sendable {
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
-    // The length marks the end of an abstract name, which has no final NUL.
+    // The name of an abstract socket has no final NUL, so the length of the address determines its end.
     let length = 2 + socketPath.utf8.count + (socketPath.hasPrefix("@") ? 0 : 1)
     let bytes = Array(state.text.utf8)
     return withUnsafePointer(to: &address) { pointer in

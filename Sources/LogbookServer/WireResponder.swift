@@ -61,15 +61,15 @@ struct WireResponder: Sendable {
         isOfPage
         ? PageCalls.answer(refusal)
         : HTTPAnswer(status: refusal.status, headers: refusal.headers, body: refusal.body)
-      // The body may be unread and of any length, so the connection is closed. For a page, waiting for the
-      // client's disconnection may have read further data.
+      // The rest of the body may be unread and of any length, so the connection is closed. It is also closed
+      // after a page, since the server may have read further requests; see `PageCalls.page`.
       answer.endsConnection = incoming.hasBody || refusal.endsConnection || isOfPage
       isLogged = !refusal.endsConnection
     }
     let duration = ContinuousClock.now - start
     await metrics.answered(route, answer.status.code, duration)
-    // An answer to HEAD must never have a body, not even a refusal: the client would take it for the next
-    // answer.
+    // An answer to HEAD must never have a body, not even that of a refusal. The client would take the body
+    // for the next answer.
     if request.method == .head { answer.body = [] }
     if isLogged { log(request.method, route, answer.status.code, duration, loginName) }
     return await answer.response(
@@ -185,8 +185,8 @@ extension WireResponder {
     return refusal
   }
 
-  /// Whether the address that received the request serves the route. Without a separate address, metrics are
-  /// only served to this machine.
+  /// Whether the address that received the request serves the route. If metrics have no separate address,
+  /// they are only served to clients on this machine.
   private func isServed(_ route: WireRoute, _ incoming: IncomingRequest, _ origin: RequestOrigin) -> Bool {
     switch origin.place {
     case .everything: route != .metrics || isLocal(incoming, origin)

@@ -4,12 +4,12 @@ import CZlib
 
 /// The two faces of the font that the program carries, so that a PDF has the same bytes on each machine.
 ///
-/// They are DejaVu Sans Condensed 2.37 and its bold face without hints, with Latin, Latin Extended-A, Greek,
-/// Cyrillic and some signs. They were made by `pyftsubset` of fonttools from Debian's fonts-dejavu-extra. The
-/// licence of the fonts is in `Samples/packaging/licences/DejaVu`.
+/// The faces are DejaVu Sans Condensed 2.37 and its bold face without hints, with Latin, Latin Extended-A,
+/// Greek, Cyrillic and some signs. They were made by `pyftsubset` of fonttools from Debian's
+/// fonts-dejavu-extra. The licence of the fonts is in `Samples/packaging/licences/DejaVu`.
 enum FontData {
-  /// Decodes and decompresses a TrueType font. Returns no bytes if the text is damaged; a test shows that it
-  /// is not.
+  /// Decodes and decompresses a TrueType font. Returns no bytes if the text is damaged. A test shows that the
+  /// texts in this program are not damaged.
   static func bytes(of text: String, count: Int) -> [UInt8] {
     let packed = decoded(text)
     var length = UInt(count)
@@ -50,7 +50,8 @@ enum FontData {
 
 /// Compression of the streams of a PDF.
 enum Deflate {
-  /// The bytes in zlib's format; nil if zlib has no memory, and the stream is written uncompressed.
+  /// The bytes in zlib's format; nil if zlib has no memory, so that the caller writes the stream
+  /// uncompressed.
   static func pack(_ bytes: [UInt8]) -> [UInt8]? {
     var length = compressBound(UInt(bytes.count))
     let capacity = Int(length)

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// A colour by its parts of red, green and blue, 0 to 255.
+/// A colour by its amounts of red, green and blue, 0 to 255.
 package struct PDFColour: Hashable, Sendable {
   let parts: [UInt8]
 
@@ -14,7 +14,8 @@ package struct PDFColour: Hashable, Sendable {
   var operands: String { parts.map { PDFObjects.number(Double($0) / 255) }.joined(separator: " ") }
 }
 
-/// A step in the outline of a shape. Coordinates are in points, from the left and from the top of the page.
+/// A part of the outline of a shape, such as a line. Coordinates are in points, from the left and from the
+/// top of the page.
 package enum PDFSegment: Hashable, Sendable {
   case move(Double, Double)
   case line(Double, Double)
@@ -44,7 +45,7 @@ package struct PDFDocument: Sendable {
     var content = ""
   }
 
-  /// The owner of the content that was written last: a structure element, or decoration without a meaning.
+  /// The meaning of the content that was written last: a structure element, or decoration without a meaning.
   private enum Marked: Hashable, Sendable { case nothing, decoration, element(Int) }
 
   private let title: String
@@ -178,7 +179,7 @@ package struct PDFDocument: Sendable {
 extension PDFDocument {
   private mutating func write(_ text: String) { pages[pages.count - 1].content += text }
 
-  /// Writes an operator, unless it equals the last one of its kind on this page.
+  /// Writes an operator, unless the last operator of its kind on this page is the same.
   private mutating func set(_ kind: String, _ text: String) {
     if state[kind] == text { return }
     state[kind] = text
@@ -187,7 +188,7 @@ extension PDFDocument {
 
   private mutating func markCurrent() { mark(structure.current.map(Marked.element) ?? .decoration) }
 
-  /// Ends the current marked content, and begins content of `next`.
+  /// Ends the current marked content, and begins one that belongs to `next`.
   private mutating func mark(_ next: Marked) {
     guard next != marked, let page = pages.last else { return }
     if marked != .nothing { write("EMC\n") }

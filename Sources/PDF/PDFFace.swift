@@ -38,8 +38,8 @@ package enum PDFFace: Int, CaseIterable, Sendable {
   /// Drawn in place of each letter that the font lacks; a viewer would draw an empty box.
   static let substitute: Unicode.Scalar = "?"
 
-  /// The code points to draw for a text: accents are combined with their letters, blanks and line breaks are
-  /// spaces, and invisible characters are left out.
+  /// The code points that are drawn for a text. Accents are combined with their letters, blanks and line
+  /// breaks are spaces, and invisible characters are left out.
   static func letters(_ text: String) -> [Unicode.Scalar] {
     if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return Array(text.unicodeScalars) }
     return text.precomposedStringWithCanonicalMapping.unicodeScalars.compactMap { scalar in

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The PDF objects of a font: the outlines and widths of its glyphs, and the letter of each, so that text can
-/// be copied and searched.
+/// The PDF objects of a font: the outlines and widths of its glyphs, and the letter of each glyph, so that
+/// text can be copied and searched.
 enum PDFFontObjects {
   /// Writes the font with only the glyphs of these letters.
   ///

@@ -82,7 +82,8 @@ struct PDFStructure {
     return number
   }
 
-  /// Writes the structure tree, and the table that leads from marked content to its element.
+  /// Writes the structure tree. It includes the table by which a viewer finds the element of each marked
+  /// content.
   ///
   /// - Parameter pages: the numbers of the pages' objects.
   /// - Returns: the number of the tree's object.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A TrueType font: finds the glyph of a letter and its width, and makes smaller fonts with some of the
-/// glyphs.
+/// A TrueType font: finds the glyph of a letter and its width, and creates smaller fonts with only some of
+/// the glyphs.
 struct TrueTypeFont: Sendable {
   private let tables: [String: [UInt8]]
   private let glyphs: [UInt32: UInt16]
@@ -99,7 +99,7 @@ struct TrueTypeFont: Sendable {
     return Self.file(own)
   }
 
-  /// The glyphs that a composite glyph consists of; empty for a simple one.
+  /// The glyphs of which a composite glyph consists; empty for a simple glyph.
   private func parts(of outlines: [UInt8], from start: Int, to end: Int) -> [UInt16] {
     guard end - start > 10, end <= outlines.count, outlines.signed(start) < 0 else { return [] }
     var (parts, place): ([UInt16], Int) = ([], start + 10)
@@ -146,7 +146,7 @@ struct TrueTypeFont: Sendable {
 }
 
 extension [UInt8] {
-  /// The big-endian number in two bytes; 0 past the end.
+  /// The big-endian number in two bytes at an index; 0 if the index is past the end.
   fileprivate func short(_ place: Int) -> Int {
     place >= 0 && place + 2 <= count ? Int(self[place]) << 8 | Int(self[place + 1]) : 0
   }

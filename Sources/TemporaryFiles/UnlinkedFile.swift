@@ -62,7 +62,7 @@ package final class UnlinkedFile: Sendable {
     }
   }
 
-  /// Another descriptor for the file. Both share the position for reading.
+  /// Creates another descriptor for the file. Both descriptors share the position for reading and writing.
   ///
   /// - Throws: `Failure` of category `inputOutput`.
   package func duplicate() throws -> Int32 {
@@ -86,7 +86,7 @@ package struct NamedFile {
   /// Creates an empty file with the mode 0600.
   ///
   /// - Parameters:
-  ///   - start: the beginning of the path, to which six characters are added that make it unique.
+  ///   - start: the beginning of the path. Six characters that make the path unique are added to it.
   ///   - end: the end of the path, after these characters.
   ///   - message: the beginning of a failure's message, to which the reason is added.
   /// - Throws: `Failure` of category `permission` or `cannotCreate`.

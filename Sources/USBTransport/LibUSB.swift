@@ -4,10 +4,10 @@ import CLibUSB
 import Glibc
 import Logbook
 
-/// A session of libusb. It sees only devices that were plugged in before it began. So each listing, and each
-/// session with a meter, needs a separate session of libusb.
+/// A session of libusb. It knows only devices that were plugged in before the session began. So each listing,
+/// and each session with a meter, needs a separate session of libusb.
 ///
-/// This file holds all pointers to memory of libusb.
+/// Pointers to memory of libusb are used only in this file.
 final class LibUSB {
   fileprivate let context: OpaquePointer
 
@@ -124,15 +124,17 @@ final class LibUSB {
 
 /// An open device.
 ///
-/// Transfers are asynchronous and awaited here, because the waits of libusb itself cannot be ended early.
+/// Transfers are asynchronous and awaited here, since the functions of libusb that wait for a transfer cannot
+/// be ended early.
 final class LibUSBPort: USBPort {
   private(set) var interfaces: [USBInterface] = []
 
   /// The number of pending reads at an endpoint of a device that sends without a request. A meter sends fewer
-  /// packets between two exchanges.
+  /// packets than this between two exchanges.
   private static let keptReads = 16
-  /// The time limit for a cancelled transfer to return from the kernel, which takes microseconds. A broken
-  /// host controller may exceed it; the transfer's memory is then never freed.
+  /// The time limit for a cancelled transfer to return from the kernel, which takes microseconds. A defective
+  /// host controller may exceed the limit. The transfer's memory is then never freed, since the kernel may
+  /// still write to it.
   private static let cancelMilliseconds = 1000
 
   private let library: LibUSB
@@ -152,7 +154,7 @@ final class LibUSBPort: USBPort {
   }
 
   deinit {
-    // Reached only if `close` was not called; the result cannot be reported.
+    // This code runs only if the caller did not call `close`. Errors cannot be reported from here.
     _ = release()
   }
 
@@ -198,7 +200,8 @@ final class LibUSBPort: USBPort {
     if let first = kept[endpoint.address]?.first {
       return try readKept(first, endpoint, within: milliseconds)
     }
-    // A device may send a whole packet. With a shorter buffer the host controller would report an overflow.
+    // A device may send a whole packet, so the buffer holds whole packets. With a shorter buffer, the host
+    // controller would report an overflow.
     let packets = (max(1, maxBytes) + endpoint.packetSize - 1) / endpoint.packetSize
     let room = [UInt8](repeating: 0, count: packets * endpoint.packetSize)
     let bytes = try perform(try Transfer(handle, endpoint, room), within: milliseconds)
@@ -232,7 +235,8 @@ final class LibUSBPort: USBPort {
 }
 
 extension LibUSBPort {
-  /// Reads the next packet of an endpoint with pending reads. Transfers of one endpoint end in order.
+  /// Reads the next packet of an endpoint with pending reads. Transfers of one endpoint end in the order in
+  /// which they were submitted.
   private func readKept(
     _ first: Transfer, _ endpoint: USBEndpoint, within milliseconds: Int
   ) throws(TransportError) -> [UInt8] {
@@ -260,8 +264,8 @@ extension LibUSBPort {
       try wait(for: transfer, until: deadline)
     } catch {
       cancel([transfer])
-      // The transfer may have ended meanwhile. If a message consists of whole packets, no short packet ends
-      // the transfer. So the bytes that were received before the deadline are returned.
+      // The transfer may have ended before it was cancelled. If a message consists of whole packets, no short
+      // packet ends the transfer. So the bytes that were received before the deadline are returned.
       guard error == .timedOut, transfer.hasCome else { throw error }
       return transfer.bytes
     }
@@ -318,8 +322,8 @@ extension LibUSBPort {
     return failed.joined(separator: ", ")
   }
 
-  /// Collects the error of a step. Nothing is collected if the device has disappeared, or if a kernel driver
-  /// already holds the interface through another one.
+  /// Collects the error of releasing or reattaching an interface. Errors are ignored if the device has
+  /// disappeared, or if a kernel driver already uses the interface.
   private func note(_ code: Int32, in failed: inout [String]) {
     let fine = [LIBUSB_ERROR_NO_DEVICE, LIBUSB_ERROR_NOT_FOUND, LIBUSB_ERROR_BUSY].map(\.rawValue)
     if code < 0, !fine.contains(code) { failed.append(LibUSB.words(code)) }
@@ -428,7 +432,7 @@ private final class Transfer {
   }
 
   func cancel() {
-    // The call fails if the transfer has already ended, which is the goal.
+    // The call fails if the transfer has already ended. This is not an error.
     if !isDone { _ = libusb_cancel_transfer(transfer) }
   }
 

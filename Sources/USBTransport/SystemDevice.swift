@@ -23,7 +23,8 @@ struct SystemDevice {
     return described
   }
 
-  /// Refuses a device with a mounted disk: detaching the kernel's driver would break open files.
+  /// Refuses a device with a mounted disk. Detaching the kernel's driver would damage files that are open on
+  /// the disk.
   func refuseMounted() throws(Failure) {
     let mounts = SystemFiles.text("/proc/self/mounts").split(separator: "\n").map { $0.split(separator: " ") }
     for disk in disks {
@@ -66,8 +67,8 @@ struct SystemDevice {
   }
 }
 
-/// The small files in which the kernel describes devices. A missing file counts as empty, like that of a
-/// device without a name.
+/// The small files in which the kernel describes devices. A missing file counts as empty, since a device may
+/// lack a name, for example.
 private enum SystemFiles {
   private static let maxBytes = 65536
 

@@ -9,14 +9,14 @@ public struct USBBus {
   /// The bus of this machine.
   ///
   /// - Parameter isInterrupted: polled while an exchange waits, for example `SignalFlag.isRaised`. When it
-  ///   becomes true, one exchange ends with `.interrupted` at once. A driver's exchanges to end the session
-  ///   then have one second in total.
+  ///   becomes true, one exchange ends with `.interrupted` at once. After that, a driver has one second in
+  ///   total for the exchanges that end the session.
   public init(isInterrupted: @escaping () -> Bool = { false }) { self.isInterrupted = isInterrupted }
 
   /// The version of the libusb library that this process uses, such as `1.0.26`.
   package static var libraryVersion: String { LibUSB.version }
 
-  /// Every device on the bus, including hubs, by bus and address. Opens nothing.
+  /// Every device on the bus, including hubs, by bus and address. No device is opened.
   ///
   /// - Throws: `Failure` if the system refuses to list the bus.
   public func devices() throws -> [PluggedDevice] {
@@ -25,8 +25,8 @@ public struct USBBus {
     }
   }
 
-  /// Why a device cannot be opened over this link although permission exists; nil if no reason was found.
-  /// Opens nothing.
+  /// Why a device cannot be opened over this link although permission exists; nil if no reason was found. The
+  /// device is not opened.
   package func obstruction(to device: PluggedDevice, _ link: MeterLink) -> Failure? {
     guard case .disk = link else { return nil }
     do throws(Failure) {
@@ -41,8 +41,8 @@ public struct USBBus {
   ///
   /// The kernel's driver is detached only from the interfaces that the link needs.
   ///
-  /// - Throws: `Failure`: `.permission` with the command that gives it, `.unavailable` if the device has
-  ///   disappeared or is in use, `.protocolViolation` if the device has no such interface.
+  /// - Throws: `Failure`: `.permission` with the command that gives permission, `.unavailable` if the device
+  ///   has disappeared or is in use, `.protocolViolation` if the device has no such interface.
   public func open(_ device: PluggedDevice, _ link: MeterLink) throws -> any OpenTransport {
     let watch = Watch(isInterrupted: isInterrupted)
     if case .terminal(let settings) = link {
@@ -56,7 +56,7 @@ public struct USBBus {
 
   /// Opens a device, performs the work, and always closes it.
   ///
-  /// - Throws: the error of the work; else the error of closing.
+  /// - Throws: the error of the work; if the work succeeded, the error of closing.
   public func withTransport<Result>(
     to device: PluggedDevice, _ link: MeterLink, _ work: (any OpenTransport) throws -> Result
   ) throws -> Result {
@@ -73,8 +73,8 @@ public struct USBBus {
 public struct PluggedDevice: Hashable, Sendable {
   /// The number of the bus.
   public var bus: UInt8
-  /// The number that the kernel assigned when the device was plugged in. Each time, it assigns another
-  /// number.
+  /// The number that the kernel assigned when the device was plugged in. When the device is plugged in again,
+  /// it gets another number.
   public var address: UInt8
   /// The port where it is plugged in, in the kernel's notation: `1-1.4`.
   public var port: String
@@ -82,12 +82,13 @@ public struct PluggedDevice: Hashable, Sendable {
   public var vendorID: UInt16
   /// The USB product id.
   public var productID: UInt16
-  /// The manufacturer that the device states; may be empty. Hostile text: remove control characters before
-  /// display.
+  /// The manufacturer that the device states; may be empty. The text is not trusted, so callers must remove
+  /// control characters before they show it.
   public var manufacturer = ""
-  /// The product that the device states; may be empty. Hostile text.
+  /// The product that the device states; may be empty. The text is not trusted; see `manufacturer`.
   public var product = ""
-  /// The serial number of the USB chip, which may differ from the meter's; may be empty. Hostile text.
+  /// The serial number of the USB chip, which may differ from the meter's; may be empty. The text is not
+  /// trusted; see `manufacturer`.
   public var serial = ""
   /// The classes of the device's interfaces; empty if the system does not report them. 2 is a serial line, 3
   /// HID, 8 a disk.
@@ -113,8 +114,8 @@ public struct PluggedDevice: Hashable, Sendable {
     self.node = node
   }
 
-  /// Whether both are the same device, which was not unplugged in between: the kernel assigns another address
-  /// each time.
+  /// Whether both are the same device, and it was not unplugged in between. When a device is plugged in
+  /// again, the kernel assigns another address.
   func isSame(as other: PluggedDevice) -> Bool {
     (bus, address, port, vendorID, productID)
       == (other.bus, other.address, other.port, other.vendorID, other.productID)

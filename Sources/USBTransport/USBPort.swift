@@ -2,7 +2,7 @@
 
 package import Logbook
 
-/// An open device for the links: a real one on the bus, or a simulated one.
+/// An open device, as links use it: a real device on the bus, or a simulated one.
 package protocol USBPort: AnyObject {
   /// The interfaces of the active configuration, in their first alternate setting.
   var interfaces: [USBInterface] { get }

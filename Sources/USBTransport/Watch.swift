@@ -11,22 +11,24 @@ final class Watch {
     fileprivate let instant: ContinuousClock.Instant
   }
 
-  /// The total time of exchanges after an interruption: enough to end a session of every protocol.
+  /// The total time of exchanges after an interruption, in milliseconds. It is enough to end a session of
+  /// every protocol.
   static let graceMilliseconds = 1000
 
-  /// The maximum time of one wait: short, since a signal immediately before a wait does not interrupt it.
+  /// The maximum time of one wait, in milliseconds. It is short, since a signal that arrives immediately
+  /// before a wait does not end the wait.
   private static let longestWaitMilliseconds = 50
 
   private let isInterrupted: () -> Bool
   private var graceEnd: ContinuousClock.Instant?
 
-  /// - Parameter isInterrupted: polled at each deadline and each wait.
+  /// - Parameter isInterrupted: polled whenever an exchange begins, and before each wait.
   init(isInterrupted: @escaping () -> Bool) { self.isInterrupted = isInterrupted }
 
   /// The deadline of an exchange that begins now.
   ///
-  /// - Throws: `.interrupted`: once after an interruption, and at each call after the time for ending the
-  ///   session has passed.
+  /// - Throws: `.interrupted` for the first exchange after an interruption. After that, exchanges can end the
+  ///   session for `graceMilliseconds`, and later ones throw `.interrupted` again.
   func deadline(_ milliseconds: Int) throws(TransportError) -> Deadline {
     try checkInterruption()
     let end = ContinuousClock.now + .milliseconds(max(0, milliseconds))
@@ -35,7 +37,7 @@ final class Watch {
 
   /// The number of milliseconds of the next wait, at least 1.
   ///
-  /// - Throws: `.timedOut` after the deadline, or `.interrupted`.
+  /// - Throws: `.timedOut` after the deadline, or `.interrupted` as for `deadline(_:)`.
   func wait(until deadline: Deadline) throws(TransportError) -> Int {
     try checkInterruption()
     let left = deadline.instant - .now
@@ -57,8 +59,8 @@ final class Watch {
 
 /// Whether SIGINT or SIGTERM arrived, for programs that end in an orderly way.
 ///
-/// This is the only global state of this module, since a signal handler can access nothing else. It is one
-/// atomic number, which a handler may write at any moment.
+/// This is the only global state of this module, since a signal handler can access nothing else. The state is
+/// one atomic number, since a handler may write at any moment.
 package enum SignalFlag {
   private static let unwatched: Int32 = -1
   /// The first signal that arrived; 0 if none did, and -1 before `watch`.
@@ -81,8 +83,8 @@ package enum SignalFlag {
       // SA_RESTART is not set, so that a signal interrupts a wait for a meter at once.
       sigaction(number, &action, nil)
     }
-    // The parent process may have blocked the signals: a process inherits the signal mask of the thread that
-    // starts it.
+    // The parent process may have blocked the signals, since a process inherits the signal mask of the thread
+    // that starts it.
     sigprocmask(SIG_UNBLOCK, &unblocked, nil)
   }
 

@@ -19,7 +19,7 @@ package struct BluetoothFacts: Sendable {
     }
   }
 
-  /// The meters, or why they cannot be checked.
+  /// The paired meters, or why the list of paired meters cannot be read.
   package var meters: Result<[Meter], Failure>
 
   /// The facts for these meters.

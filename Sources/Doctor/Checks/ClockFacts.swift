@@ -12,10 +12,11 @@ package struct ClockFacts: Sendable {
   package var lastSuccess: Int64?
   /// Whether a time service adjusts the clock; nil if the kernel does not report it.
   package var isKept: Bool?
-  /// The seconds by which the server's clock is ahead; nil if its time was not requested.
+  /// How many seconds the server's clock is ahead of this computer's; nil if the server's time was not
+  /// requested.
   package var serverLead: Int64?
 
-  /// The facts about a clock that shows this time.
+  /// The facts about the clock of this computer if it shows the time `now`.
   package init(
     now: Int64, release: Int64, lastSuccess: Int64? = nil, isKept: Bool? = true, serverLead: Int64? = nil
   ) {
@@ -31,7 +32,7 @@ package struct ClockFacts: Sendable {
 
   private static let fix = "sudo timedatectl set-ntp true"
 
-  /// The problems of the clock. If there are none, one finding states the time that the clock shows.
+  /// The problems of the clock. If there are none, one finding states the time on the clock.
   var findings: [Finding] {
     var found: [Finding] = []
     let shown = DeviceTime(seconds: now).text + "Z"

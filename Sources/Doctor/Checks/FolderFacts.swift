@@ -13,14 +13,14 @@ package struct FolderFacts: Sendable {
   /// The store, its log (`-wal`), the log's index (`-shm`) and the lock files of `upload` and `fetch`, if
   /// they exist.
   package var files: [FileFact]
-  /// The file to which the store's path leads, if that is a link; nil otherwise.
+  /// If the store's path is a link, the file to which the link leads; otherwise nil.
   package var target: FileFact?
   /// The file system of the folder; nil if the system does not report it.
   package var fileSystem: FileSystemFact?
-  /// The file that marks a folder above the store as one that a program copies to other computers; nil
-  /// without one.
+  /// The file by which a folder above the store is recognised as one that a program copies to other
+  /// computers. Nil if there is no such file.
   package var syncMarker: String?
-  /// The names of all files in the folder, in which `leftovers` searches.
+  /// The names of all files in the folder. Among them, `leftovers` searches for files that are not needed.
   package var names: [String]
 
   /// A folder with its files.
@@ -160,8 +160,8 @@ extension FolderFacts {
     return found
   }
 
-  /// The findings about free space, which a migration, a backup in the same folder and the log of a long
-  /// import need.
+  /// The findings about free space. A migration, a backup in the same folder and the log of a long import
+  /// need it.
   private var room: [Finding] {
     guard let fileSystem else { return [] }
     if fileSystem.isReadOnly {
@@ -181,8 +181,8 @@ extension FolderFacts {
     return [Finding(.folders, .warn, free + "; \(needed >> 20) MiB are needed for safe imports and backups")]
   }
 
-  /// The finding about files next to the store that may no longer be needed: rejected rows, partial files,
-  /// copies from before a migration.
+  /// The finding about files next to the store that may no longer be needed: files with rejected rows,
+  /// partial files, and copies from before a migration.
   var leftovers: [Finding] {
     let found = names.filter { name in
       name.hasSuffix(".rejects") || name.hasSuffix(".part") || name.contains(".db.before-")

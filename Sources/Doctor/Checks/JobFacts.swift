@@ -10,7 +10,7 @@ package struct JobFacts: Sendable {
   package var units: [String]
   /// The crontabs that contain glucoport.
   package var crontabs: [String]
-  /// Whether the user's own crontab can be read, or is known not to exist.
+  /// Whether the user's own crontab can be read, or certainly does not exist.
   package var seesCrontab: Bool
   /// Whether the user's units also run while the user is logged out.
   package var lingers: Bool
@@ -40,7 +40,7 @@ package struct JobFacts: Sendable {
   ///
   /// - Parameters:
   ///   - configuration: the user's configuration folder; nil if the environment has none.
-  ///   - root: the path before the system's folders; empty for those of this system.
+  ///   - root: a folder in which the system's folders are searched, for tests; empty for this system.
   package static func of(user: String?, configuration: String?, hasRemote: Bool, below root: String = "")
     -> JobFacts
   {
@@ -59,13 +59,14 @@ package struct JobFacts: Sendable {
     let mailers = ["/usr/sbin/sendmail", "/usr/lib/sendmail"]
     return JobFacts(
       user: user, units: units, crontabs: files.filter { SystemText.of($0)?.contains("glucoport") == true },
-      // Without permission for the folder of the crontabs, it is unknown whether the user's crontab exists.
+      // Without permission for the folder of the crontabs, this program cannot find out whether the user's
+      // crontab exists.
       seesCrontab: FileFact.at(spool) == nil || own.map { SystemText.of($0) != nil } ?? true,
       lingers: user.map { FileFact.at(root + "/var/lib/systemd/linger/" + $0) != nil } ?? false,
       hasMail: mailers.contains { FileFact.at(root + $0, followsLink: true) != nil }, hasRemote: hasRemote)
   }
 
-  /// The problems that keep jobs from running, or their errors from being seen. If there are none, one
+  /// The problems that keep jobs from running, or their errors from being noticed. If there are none, one
   /// finding names the jobs.
   var findings: [Finding] {
     var found: [Finding] = []

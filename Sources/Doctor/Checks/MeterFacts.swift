@@ -8,13 +8,13 @@ package struct MeterFacts: Sendable {
   package struct Meter: Sendable {
     /// The meter's name and port, such as `Contour Next USB at 1-1.4`, without control characters.
     package var place: String
-    /// The device file through which a session opens the meter.
+    /// The device file that a session with the meter opens.
     package var node: String
     /// Whether the device file exists.
     package var hasNode: Bool
     /// Whether this process may open the device file.
     package var mayOpen: Bool
-    /// Why no driver can read the meter; nil if one can.
+    /// Why no driver can read the meter; nil if a driver can.
     package var obstacle: String?
     /// The kernel drivers that use the meter's interfaces. `usbfs` means that another program uses the meter.
     package var kernelDrivers: [String]

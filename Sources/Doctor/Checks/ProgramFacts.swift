@@ -2,7 +2,7 @@
 
 package import Logbook
 
-/// The program, and its requirements on the system.
+/// The program, and what it requires from the system.
 package struct ProgramFacts: Sendable {
   /// The version of the program.
   package var version: String
@@ -15,7 +15,7 @@ package struct ProgramFacts: Sendable {
   /// Whether the system has time zone data.
   package var hasZones: Bool
 
-  /// The facts about a program and its libraries.
+  /// The facts about this program and its libraries.
   package init(
     version: String, sqlite: SQLiteVersion, missingOptions: [String] = [], libusb: String, hasZones: Bool
   ) {

@@ -22,7 +22,7 @@ package struct RemoteFacts: Sendable {
   /// The current time in UTC seconds.
   package var now: Int64
 
-  /// A remote with the facts about it.
+  /// A remote with the facts about its files and its answer.
   package init(
     _ remote: ExaminedRemote, user: UInt32, tokenFile: FileFact?, answer: Result<String, Failure>? = nil,
     now: Int64
@@ -73,8 +73,8 @@ package struct RemoteFacts: Sendable {
     return secret("token", path, tokenFile)
   }
 
-  /// The findings about the client certificate. Problems of its key file come first, since they can be
-  /// repaired by a command.
+  /// The findings about the client certificate. If its key file has problems, only these are reported, since
+  /// a command can repair them.
   private var client: [Finding] {
     guard let client = remote.access.clientCertificate else { return [] }
     let key = secret("key", client.keyFile, clientKeyFile)
@@ -90,7 +90,7 @@ package struct RemoteFacts: Sendable {
     ]
   }
 
-  /// The problems of a file that only its owner may read.
+  /// The problems of a file that contains a secret, so that only its owner may read it.
   private func secret(_ name: String, _ path: String, _ file: FileFact?) -> [Finding] {
     let shown = PathText.shown(path)
     guard let file else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The expected and the installed rules of udev for meters.
+/// The rules for meters that udev should have, and those that are installed.
 package struct RuleFacts: Sendable {
   /// A file with rules.
   package struct File: Hashable, Sendable {
@@ -18,7 +18,7 @@ package struct RuleFacts: Sendable {
     var name: Substring { path.split(separator: "/").last ?? "" }
   }
 
-  /// The lines that this version of the program prints.
+  /// The lines of the rules for meters, as this version of the program prints them.
   package var expected: [String]
   /// The files with rules of glucoport that udev reads.
   package var files: [File]
@@ -41,12 +41,13 @@ package struct RuleFacts: Sendable {
     "/lib/udev/rules.d",
   ]
 
-  /// The start of the first line, by which the rules are recognised in a file with any name.
+  /// The start of the first line of the rules, by which the rules are recognised in a file with any name.
   package static let mark = "# Blood-glucose meters, by glucoport."
 
-  /// The files with rules of glucoport. A file hides files with the same name in later folders.
+  /// The files with rules of glucoport. udev ignores a file if an earlier folder contains a file with the
+  /// same name.
   ///
-  /// - Parameter root: the path before the folders; empty for those of this system.
+  /// - Parameter root: a folder in which the folders of udev are searched, for tests; empty for this system.
   package static func installed(below root: String = "") -> [File] {
     var seen: Set<String> = []
     var found: [File] = []
@@ -110,7 +111,7 @@ package struct RuleFacts: Sendable {
     }
   }
 
-  /// A rule without the name of its group. Rules are compared without it, since an administrator may choose
-  /// any group.
+  /// A rule without the name of its group. Rules are compared without this name, since an administrator may
+  /// choose any group.
   private func rule(_ line: String) -> String { line.replacing(/GROUP="[^"]*"/, with: "GROUP") }
 }

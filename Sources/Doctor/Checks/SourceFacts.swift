@@ -68,7 +68,7 @@ package struct SourceFacts: Sendable {
     guard program.kind == .file, program.mode & 0o111 != 0 else {
       return [Finding(.sources, .fail, "\(name): \(shown) is not an executable program", .permission)]
     }
-    // Anyone who can write the program runs what they like as this user.
+    // Any user who can change this program can run any command as this user.
     guard program.mode & 0o022 != 0 else { return [] }
     return [
       Finding(

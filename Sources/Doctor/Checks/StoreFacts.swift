@@ -53,8 +53,8 @@ package struct StoreFacts: Sendable {
     failure.category == .inputOutput ? restore : nil
   }
 
-  /// The command that restores a backup. It moves the log away with the damaged file; SQLite would otherwise
-  /// apply the log to the backup.
+  /// The command that restores a backup. It also moves the store's log (`-wal`) away with the damaged file.
+  /// Otherwise SQLite would apply the log to the backup.
   private var restore: String {
     let (store, folder) = (quoted(path ?? ""), quoted(FolderFacts.parent(path ?? "") + "/damaged"))
     return "mkdir \(folder) && mv \(store)* \(folder) && cp BACKUP \(store)"
@@ -102,7 +102,8 @@ package struct StoreFacts: Sendable {
       }
     }
     if let comparison = store.comparison, let first = comparison.first {
-      // It is unknown which file is right, so no command to replace one is given.
+      // It is unknown which of the two files is the right one, so no command that replaces a file is
+      // proposed.
       found.append(
         Finding(
           .store, .fail,
@@ -113,8 +114,8 @@ package struct StoreFacts: Sendable {
     return found
   }
 
-  /// The warning about a large log. SQLite copies the log into the store when no other connection uses it,
-  /// and a reader that never ends prevents this.
+  /// The warning about a large log (`-wal`). SQLite copies the log into the store when no other connection
+  /// uses the log. A reader that never ends prevents this.
   private var log: [Finding] {
     guard logBytes > 64 << 20 else { return [] }
     return [

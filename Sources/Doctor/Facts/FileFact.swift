@@ -26,7 +26,7 @@ package struct FileFact: Hashable, Sendable {
     self.size = size
   }
 
-  /// The file at a path; nil if there is none, or it cannot be accessed.
+  /// The file at a path; nil if there is no such file, or it cannot be accessed.
   ///
   /// - Parameter followsLink: whether to follow a link to its target.
   package static func at(_ path: String, followsLink: Bool = false) -> FileFact? {
@@ -52,8 +52,8 @@ package struct FileFact: Hashable, Sendable {
   }
 }
 
-/// Reads small files and folders of the system, such as crontabs. A file that cannot be read is nil, and a
-/// folder is empty.
+/// Reads small files and folders of the system, such as crontabs. If a file cannot be read, the result is
+/// nil. If a folder cannot be read, it counts as empty.
 enum SystemText {
   private static let maxBytes = 1 << 20
 
@@ -88,13 +88,13 @@ enum SystemText {
 
 /// The file system of a file.
 package struct FileSystemFact: Hashable, Sendable {
-  /// The kind of file system, which shows whether a store works on it.
+  /// The kind of file system, which determines whether a store can be used on it.
   package enum Kind: Hashable, Sendable {
-    /// A disk of this computer, or memory.
+    /// A file system on a disk of this computer, or in its memory.
     case local
     /// A network file system with this name. Other computers may use it, so SQLite cannot rely on its locks.
     case network(String)
-    /// A FUSE file system: a program serves it, from anything between a local disk and a cloud.
+    /// A FUSE file system, which a program provides. The files can be on a local disk or on another computer.
     case userSpace
   }
 
@@ -116,14 +116,15 @@ package struct FileSystemFact: Hashable, Sendable {
     var status = statfs()
     guard statfs(PathText.bytes(path), &status) == 0 else { return nil }
     let bytes = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(max(0, Int(status.f_bsize))))
-    // The lowest bit is ST_RDONLY of statvfs(3), which the kernel also sets in statfs(2).
+    // The lowest bit of the flags is ST_RDONLY of statvfs(3). The kernel also sets it in statfs(2).
     return FileSystemFact(
       kind: kind(ofMagic: UInt32(truncatingIfNeeded: Int(status.f_type))),
       freeBytes: bytes.overflow ? .max : Int64(clamping: bytes.partialValue),
       isReadOnly: Int(status.f_flags) & 1 != 0)
   }
 
-  /// The kind for a magic number of statfs(2), from linux/magic.h and the manual page.
+  /// The kind of file system for a magic number of statfs(2). The numbers are from linux/magic.h and the
+  /// manual page.
   static func kind(ofMagic magic: UInt32) -> Kind {
     let networks: [UInt32: String] = [
       0x6969: "NFS", 0x517B: "SMB", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB", 0x0102_1997: "9P",

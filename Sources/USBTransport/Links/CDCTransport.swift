@@ -17,8 +17,8 @@ final class CDCTransport: OpenTransport {
     }
     self.port = port
     self.control = control.number
-    // The kernel's driver is bound by the control interface. It releases both interfaces, and reattaches to
-    // both.
+    // When the kernel's driver was bound to the control interface, it took both. So detaching it from the
+    // control interface releases both, and reattaching it takes both.
     try port.claim(control.number)
     let input: USBEndpoint
     (input, output) = try port.claimBulk(0x0A, "data interface of the communications class")
@@ -62,8 +62,8 @@ extension CDCTransport {
       0x20, value: 0, speed + [stop, settings.parity.rawValue, settings.dataBits], within: milliseconds)
   }
 
-  /// Sends a request about the line. A device without a physical line refuses it, which is ignored as in the
-  /// kernel's driver.
+  /// Sends a request about the line. A device without a physical line refuses the request. This is ignored,
+  /// as in the kernel's driver.
   private func controlOut(
     _ request: UInt8, value: UInt16, _ data: [UInt8], within milliseconds: Int
   ) throws(TransportError) {
@@ -74,7 +74,7 @@ extension CDCTransport {
   }
 }
 
-/// The received but unread bytes of a serial line, from an endpoint after `keepReading`.
+/// The bytes of a serial line that were received and not yet returned, from an endpoint after `keepReading`.
 struct SerialBytes {
   private let port: any USBPort
   private let input: USBEndpoint

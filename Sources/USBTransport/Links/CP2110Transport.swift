@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// A serial line of a Silicon Labs CP2110 (its interface document is AN434). Reports carry up to 63 bytes;
-/// the first byte of a report is their count.
+/// A serial line of a Silicon Labs CP2110 (its interface document is AN434). A report contains up to 63 bytes
+/// of the line. Its first byte is their number.
 final class CP2110Transport: OpenTransport {
   private static let maxBytes = 63
 

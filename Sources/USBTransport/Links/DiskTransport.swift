@@ -52,8 +52,8 @@ extension DiskTransport {
     }
   }
 
-  /// Requests the reason after a refused command; without this request the device accepts no other command.
-  /// If the reason is only a change since the last command (unit attention), repeats the command.
+  /// Runs a command. If the device refuses it, requests the reason, since the device otherwise accepts no
+  /// other command. If the reason is only a change of the device (unit attention), repeats the command.
   private func retryingAttention(
     within milliseconds: Int, _ command: () throws(TransportError) -> [UInt8]
   ) throws(TransportError) -> [UInt8] {
@@ -65,7 +65,8 @@ extension DiskTransport {
     }
   }
 
-  /// The sense key of the last error: the low half of byte 2 of REQUEST SENSE's answer; 0 if it is short.
+  /// The sense key, which states why the last command was refused. It is the low half of byte 2 in the answer
+  /// to REQUEST SENSE; 0 if the answer is too short.
   private func senseKey(within milliseconds: Int) throws(TransportError) -> UInt8 {
     let length = UInt8(Self.senseLength)
     let sense = try run([0x03, 0, 0, 0, length, 0], .reads(Self.senseLength), within: milliseconds)
@@ -88,15 +89,15 @@ extension DiskTransport {
       try check(status, data.count)
     } catch {
       if error != .unplugged { recover() }
-      // A stall outside the data violates the protocol: refused commands end with a status.
+      // A stall here violates the protocol, since a disk reports a refused command by its status.
       throw error == .stalled ? .failed("the disk violated the bulk-only protocol") : error
     }
     guard status.code == 0 else { throw .stalled }
     return try delivered(bytes, data, residue: Int(status.residue))
   }
 
-  /// The 31 bytes before a command: signature, tag, length, direction, unit, and the command padded to 16
-  /// bytes.
+  /// The 31 bytes that are sent before each command: signature, tag, length, direction, unit, and the command
+  /// padded to 16 bytes.
   private func wrapper(_ command: [UInt8], _ data: Data) -> [UInt8] {
     let isRead = if case .reads = data { true } else { false }
     let head = [0x55, 0x53, 0x42, 0x43] + bytes(tag) + bytes(UInt32(clamping: data.count))
@@ -104,7 +105,8 @@ extension DiskTransport {
       + [UInt8](repeating: 0, count: 16 - command.count)
   }
 
-  /// Transfers the data. A device with less data stalls its endpoint, and its status states the difference.
+  /// Transfers the data. If the device has less data, it stalls its endpoint, and its status states how many
+  /// bytes are missing.
   private func transfer(_ data: Data, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     do {
       switch data {
@@ -126,7 +128,8 @@ extension DiskTransport {
     let code: UInt8
   }
 
-  /// The 13 bytes after a command. A stall in their place is cleared once.
+  /// Reads the 13 bytes of the status after a command. If the endpoint stalls, its halt is cleared, and the
+  /// status is read once more.
   private func readStatus(within milliseconds: Int) throws(TransportError) -> Status {
     let bytes: [UInt8]
     do { bytes = try port.read(13, from: input, within: milliseconds) } catch {

@@ -57,7 +57,7 @@ struct HIDReports {
     try port.keepReading(input)
   }
 
-  /// Sends an output report. Without an endpoint for it, a control request carries it.
+  /// Sends an output report. If the interface has no endpoint for output, a control request sends the report.
   func write(_ report: [UInt8], within milliseconds: Int) throws(TransportError) {
     guard let output else {
       return try port.controlOut(request(0x21, 0x09, 0x0200), report, within: milliseconds)
@@ -106,8 +106,8 @@ struct HIDReports {
 }
 
 extension USBPort {
-  /// Discards unread packets of an endpoint after `keepReading`. At most 1024 packets are discarded, which is
-  /// more than a device can have sent.
+  /// Discards unread packets of an endpoint after `keepReading`. At most 1024 packets are discarded. A device
+  /// cannot have sent more before this call.
   func discardPackets(from endpoint: USBEndpoint) throws(TransportError) {
     for _ in 0..<1024 {
       do { _ = try read(endpoint.packetSize, from: endpoint, within: 0) } catch {

@@ -35,7 +35,7 @@ package enum LinkTransport {
 }
 
 extension USBPort {
-  /// Performs the requests that all links support.
+  /// Performs the operations that all links support.
   func performRequest(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     switch exchange {
     case .controlIn(let request, let maxBytes):
@@ -47,7 +47,8 @@ extension USBPort {
     }
   }
 
-  /// Performs a transfer over an endpoint. If the endpoint stalls, its halt is cleared.
+  /// Performs a transfer over an endpoint. If the endpoint stalls, its halt is cleared, so that the next
+  /// transfer can succeed.
   func clearingHalt<Value>(
     of endpoint: USBEndpoint, _ transfer: () throws(TransportError) -> Value
   ) throws(TransportError) -> Value {

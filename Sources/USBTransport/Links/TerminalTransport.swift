@@ -25,7 +25,7 @@ final class TerminalTransport: OpenTransport {
       )
     }
     self.watch = watch
-    // O_NONBLOCK: do not wait for a carrier, which no meter signals.
+    // With O_NONBLOCK, opening does not wait for the signal of a carrier, which no meter sends.
     descriptor = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { throw TerminalTransport.failure(errno, path) }
     var found = termios()
@@ -44,7 +44,7 @@ final class TerminalTransport: OpenTransport {
   }
 
   deinit {
-    // Reached only if `close` was not called; the result cannot be reported.
+    // This code runs only if the caller did not call `close`. Errors cannot be reported from here.
     _ = release()
   }
 
@@ -85,7 +85,8 @@ extension TerminalTransport {
     }
   }
 
-  /// Waits until the line is ready if the failed call only needs to wait; else throws.
+  /// Waits until the line is ready, if the failed call must only be repeated then. Throws for any other
+  /// error.
   private func waitAfterError(for event: Int32, until deadline: Watch.Deadline) throws(TransportError) {
     guard errno == EAGAIN || errno == EINTR else { throw TerminalTransport.error(errno) }
     var entry = pollfd(fd: descriptor, events: Int16(event), revents: 0)
