@@ -2,12 +2,12 @@
 
 /// A page of the changes that other nodes or programs made in the logbook of a service.
 package struct ChangePage: Sendable {
-  /// The readings that others added. Each is listed once.
+  /// The readings that other nodes or programs added. Each is listed once.
   package var readings: ReadingBatch
   /// The indices in `readings` of those readings that come from documents of other programs. The store may
   /// already have the same readings from its own sources, so it compares them.
   package var foreign: Set<Int>
-  /// The records that others changed, in their current state. Each is listed once.
+  /// The records that other nodes or programs changed, in their current state. Each is listed once.
   package var records: [RemoteRecord]
   /// The items of the service that this program does not accept, counted by reason.
   package var notTaken: [String: Int] = [:]

@@ -29,7 +29,7 @@ package struct CountableItem: Sendable {
   /// The use of a dose; `unknown` for all other items.
   package let use: Use
   package let amount: Amount
-  /// The UTC seconds of the item.
+  /// The instant of the item in UTC seconds.
   package let instant: Int64
   /// The shown time in civil seconds.
   package let shown: Int64

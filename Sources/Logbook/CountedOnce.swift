@@ -55,7 +55,7 @@ package struct CountedOnce<Payload> {
   /// The items of different sources that describe the same dose, meal or measurement.
   private struct Fact {
     var items: [CountableItem]
-    /// The number of its items that `next()` has not returned yet.
+    /// The number of items of this fact that `next()` has not returned yet.
     var held: Int
   }
 
@@ -66,7 +66,7 @@ package struct CountedOnce<Payload> {
     let minute: Int64
   }
 
-  /// The maximum number of facts in a minute. A person or a pump has a handful. Further facts in the minute
+  /// The maximum number of facts in a minute. A person or a pump has only a few. Further facts in the minute
   /// are not compared, so that a hostile input with millions of items in one minute costs little time.
   private static var maxFactsOfAMinute: Int { 128 }
   /// The maximum number of items that wait for their verdict. A person's day has hundreds of items.
@@ -231,8 +231,8 @@ extension CountedOnce.Entry: Sendable where Payload: Sendable {}
 package enum CountingMargin {
   /// The margin before and after the period, in seconds.
   package static let seconds: Int64 = 3 * 86400
-  /// The number of days before and after a day that decide whether two sources seem to state the same facts
-  /// on that day.
+  /// The number of days before and after a day that decide whether two sources seem to describe the same
+  /// doses or meals on that day.
   package static let doubtDays = 14
   /// The days of `doubtDays` on each side of a period, in seconds. Two days are added, since a shown time and
   /// its instant differ by less than that.

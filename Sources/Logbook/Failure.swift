@@ -11,7 +11,7 @@ public enum FailureCategory: String, Sendable {
   case missingInput
   /// A meter or remote cannot be reached.
   case unavailable
-  /// Try again later.
+  /// The operation may succeed if it is tried again later.
   case temporary
   /// A meter or remote broke its protocol.
   case protocolViolation

@@ -27,7 +27,8 @@ public struct IngestBatch: Sendable {
   /// The approximate number of items in a batch. Sorting and writing are fastest with many items. Two
   /// batches, one being read and one being stored, take about 4 MiB of memory.
   package static let size = 20_000
-  /// The number of items for which a reader reserves memory: the last row of a batch may add several items.
+  /// The number of items for which a reader reserves memory. It is larger than `size`, since the last row of
+  /// a batch may add several items.
   package static let capacity = size + 500
   /// The maximum duration of a batch in milliseconds. Each batch is one transaction, so readings from a live
   /// pipe are stored within a second.

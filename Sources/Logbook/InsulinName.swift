@@ -2,12 +2,12 @@
 
 /// Determines how long an insulin works, by its brand, its substance or a word for its use.
 package enum InsulinName {
-  /// The names for one subtype.
+  /// The names of the insulins of one subtype.
   private struct Names {
     let subtype: String
     /// Brands, substances and mixtures. They are also found inside a longer text such as `Insulin glargine`.
     let brands: [String]
-    /// Words that mean this use only as a whole word, with or without `insulin` after them.
+    /// Words that name the subtype only as whole words, with or without `insulin` after them.
     let words: Set<String>
   }
 

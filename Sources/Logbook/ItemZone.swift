@@ -93,7 +93,8 @@ package struct ItemZones: Sendable {
   private let periods: [ZonePeriod]
 
   /// - Parameters:
-  ///   - statements: those that may list readings of the series. A statement with an unknown zone is ignored.
+  ///   - statements: the statements that may list readings of the series. A statement with an unknown zone is
+  ///     ignored.
   ///   - zones: the other zones of the logbook.
   package init(of series: SeriesName, _ statements: [ItemZone], _ zones: LogbookZones) {
     periods = zones.periods.filter { $0.devices.isEmpty || $0.devices.contains(series.device) }

@@ -73,8 +73,8 @@ extension JSONScanner {
     throw error("a string without its end")
   }
 
-  /// The text of bytes that contain escapes. The result is collected as bytes, since joining texts takes time
-  /// with the square of their number.
+  /// The text of bytes that contain escapes. The result is collected as bytes, since joining texts one by one
+  /// takes time that grows with the square of their number.
   private func unescaped(_ range: Range<Int>) throws(JSONError) -> String {
     var out: [UInt8] = []
     out.reserveCapacity(range.count)

@@ -56,7 +56,7 @@ package protocol LogbookService: Sendable {
   /// withdrawals. A logbook from which items can be removed holds only visible items.
   var removal: (any RemovalService)? { get }
   /// Correction of the instants of sent items, for a logbook that holds instants without shown times; nil for
-  /// others.
+  /// other logbooks.
   var moving: (any MovingService)? { get }
   /// Creation of links to pages for a browser; nil if unsupported.
   var pages: (any PageService)? { get }
@@ -100,14 +100,15 @@ package protocol MovingService: Sendable {
   /// Moves a record to the instant of its state, unless the record is already at this instant.
   ///
   /// - Parameter change: the record as it is on the remote.
-  /// - Returns: `accepted` with the new revision; `conflict` if others changed or deleted it; `refused` if it
-  ///   cannot be moved.
+  /// - Returns: `accepted` with the new revision; `conflict` if another node or program changed or deleted
+  ///   it; `refused` if it cannot be moved.
   func move(_ change: RecordChange, _ run: RunStamp) async throws(ServiceError) -> RecordVerdict
 }
 
 /// Requests for a part of a logbook, such as its latest readings or one record, without the other changes.
 package protocol PartService: Sendable {
-  /// The changes of others in this part: readings in the order of their changes, or a record's current state.
+  /// The changes that other nodes or programs made in this part: readings in the order of their changes, or a
+  /// record's current state.
   ///
   /// - Parameters:
   ///   - cursor: the cursor of the last page; nil for the first. It is only valid for this part.

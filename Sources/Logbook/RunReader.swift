@@ -24,7 +24,7 @@ struct RunReader: IteratorProtocol, Sendable {
   /// Whether the bytes are invalid from the current index on.
   private(set) var isDamaged = false
   private var stretch: PackedStretch?
-  /// The indices of the bytes with the last piece's first distance.
+  /// The indices of the bytes with the first distance of the last `Piece`.
   private var distance = 0..<0
 
   init(_ bytes: [UInt8]) { (self.bytes, index, lastPosition) = (bytes, 0, 0) }
@@ -33,7 +33,8 @@ struct RunReader: IteratorProtocol, Sendable {
     (self.bytes, index, lastPosition) = (bytes, mark.index, mark.lastPosition)
   }
 
-  /// The index of the byte at which the next piece begins; nil inside a stretch.
+  /// The index of the byte at which the next `Piece` begins; nil while the points of a stretch are being
+  /// read.
   var pieceStart: Int? { stretch == nil ? index : nil }
 
   /// Reads the next run; nil at the end, and at invalid bytes.

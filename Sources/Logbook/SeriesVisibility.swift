@@ -94,13 +94,13 @@ package struct SeriesVisibility: Sendable {
     case equalIsShown = 2
   }
 
-  /// The verdicts on all readings at one position, in the same order.
+  /// Whether each of the readings at one position is shown. The verdicts are in the order of `place`.
   package func judge(_ place: [Item]) -> [Verdict] {
     judge(place, isHidden: place.map { hides($0.point, shownAt: $0.deviceTime) })
   }
 
-  /// The verdicts on all readings at one position, in the same order. `isHidden` states which ones are
-  /// withdrawn.
+  /// Whether each of the readings at one position is shown, in the order of `place`. `isHidden` states which
+  /// readings are withdrawn.
   package func judge(_ place: [Item], isHidden: [Bool]) -> [Verdict] {
     var verdicts: [Verdict] = []
     for (index, item) in place.enumerated() {

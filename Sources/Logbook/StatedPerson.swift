@@ -17,7 +17,7 @@ package struct StatedPerson: Hashable, Sendable {
 
   /// Whether the name is that of the account that made an export. The account can belong to a parent, a
   /// clinician or the person. Different names never prove that two inputs are of two persons. But a name that
-  /// no earlier input states can be a sign of it.
+  /// no earlier input states can be a sign of another person.
   package var isOfAccount: Bool { kind == .name && !place.isEmpty }
 
   /// The maximum number of characters of a text that are read.

@@ -45,7 +45,7 @@ package struct Visibility: Sendable {
       case .device(let rule): if withdrawal.isHidden { rules[rule.device, default: []].append(rule) }
       case .reading(let identity):
         // This withdrawal may have come with an import, as the correction of a reading by its source. If the
-        // import is withdrawn, the correction is, too.
+        // import is withdrawn, the correction is withdrawn, too.
         if listedRecords[item.guid]?.contains(item.digest) == true { continue }
         own[SeriesName(identity), default: [:]][SeriesPoint(identity)] = withdrawal.isHidden
       case .record(let guid): ownRecords[guid] = withdrawal.isHidden

@@ -63,8 +63,8 @@ package struct WithdrawnInput: Hashable, Sendable {
     (self.points, self.records, self.changes) = (points, records, changes)
   }
 
-  /// The identity of an input together with how it was read: its format, its digest and the decisions about
-  /// it.
+  /// The identity of an input together with how it was read. It is computed from the format, the digest of
+  /// the input and the decisions about it.
   package static func identity(format: String, digest: String, _ decisions: [Decision]) -> String {
     Digest.uuid(of: ["input", format, digest] + Set(decisions.map { "\($0.subject)=\($0.value)" }).sorted())
   }

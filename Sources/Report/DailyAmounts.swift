@@ -54,8 +54,8 @@ package struct DailyAmount: Sendable {
   }
 }
 
-/// The total, the number of its records, and the mean over the days with an amount: the form of `stats
-/// --json`.
+/// Encodes the total, the number of its records, and the mean over the days with an amount, as `stats --json`
+/// prints them.
 extension DailyAmount: Encodable {
   private enum CodingKeys: String, CodingKey { case total, records, daysWithAny, perDay }
 

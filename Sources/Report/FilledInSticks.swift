@@ -20,7 +20,7 @@ package struct FilledInSticks: Sendable {
 
   package init() {}
 
-  /// Adds the next reading in the order of time. Returns whether it was filled in from a sensor.
+  /// Adds the next reading in the order of time. Returns whether it only repeats a sensor's value.
   package mutating func isFilledIn(_ reading: GlucoseReading) -> Bool {
     if reading.isWithdrawn { return false }
     switch reading.kind {

@@ -105,7 +105,7 @@ package struct KetoneFigures: Encodable, Sendable {
   package let readings: Int
   /// The mean of the readings that are numbers, not LO or HI.
   package let mean: Metric
-  /// The highest number.
+  /// The highest reading that is a number, not HI.
   package let highest: Metric
 }
 

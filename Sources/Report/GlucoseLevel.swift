@@ -42,7 +42,7 @@ package struct GlucoseLevel: Hashable, Sendable {
     self.beyond = beyond
   }
 
-  /// A level interpolated between two others of a sensor.
+  /// A level interpolated between two levels of a sensor.
   init(between first: GlucoseLevel, _ second: GlucoseLevel, at part: Double) {
     milligrams = first.milligrams + (second.milligrams - first.milligrams) * part
     unit = second.unit

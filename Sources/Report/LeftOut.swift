@@ -47,7 +47,7 @@ package enum LeftOut: Int, CaseIterable, Sendable {
     }
   }
 
-  /// The first reason to leave out a reading that the reading itself shows; nil if there is none.
+  /// The first reason to leave out a reading that is known without other readings; nil if there is none.
   init?(_ reading: GlucoseReading) {
     if reading.isWithdrawn {
       self = .withdrawn

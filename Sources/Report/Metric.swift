@@ -24,7 +24,7 @@ package enum Metric: Hashable, Sendable {
   }
 }
 
-/// An object with the figure, or the reason why there is none: the form of `stats --json`.
+/// Encodes the figure, or the reason why there is none, as `stats --json` prints it.
 extension Metric: Encodable {
   private enum CodingKeys: String, CodingKey { case value, reason }
 

@@ -30,13 +30,13 @@ struct RateCoverage: Sendable {
   /// A day has a sum if rates are known for this part of its time. Rates for the whole day cannot be
   /// demanded: even pumps that send all rates to a site have pauses for a change of the reservoir.
   private static let neededPart = 0.9
-  /// A gap between two rates that is longer is a time without this pump, so no rates are missing in it.
+  /// A longer gap between two rates means that the pump was not used, so no rates are missing in the gap.
   private static let maxGapSeconds = Int64(CountingMargin.doubtDays) * 86400
   /// The number of hours after the first rate, and before the end of the last one, that show whether the
   /// source states all rates.
   private static let edgeHours: Int64 = 12
-  /// The minimum numbers of whole hours and of rates that show something. A single rate shows nothing, since
-  /// a person can set a temporary rate for a day.
+  /// The minimum number of whole hours, and below the minimum number of rates in them, that show whether the
+  /// source states all rates. A single rate is not enough, since a person can set a temporary rate for a day.
   private static let minEdgeHours = 5
   private static let minEdgeRates = 2
 

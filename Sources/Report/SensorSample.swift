@@ -46,7 +46,7 @@ package struct SensorSample: Sendable {
 /// The interval of a sensor is the median difference of its samples so far, in whole minutes. At the start,
 /// samples are kept until the interval is known.
 package struct SensorSelection: Sendable {
-  /// The result for a sample.
+  /// Whether a sample is used and, if not, why.
   enum Outcome: Sendable {
     case used
     /// Another sensor measured at that time.
@@ -219,7 +219,7 @@ struct SampleInterval: Sendable {
     moveMedian()
   }
 
-  /// Moves the median to the right value. For most samples, one move is enough.
+  /// Corrects the median after a difference was added. For most samples, one step is enough.
   private mutating func moveMedian() {
     while below > (differences - 1) / 2 {
       minutes -= 1

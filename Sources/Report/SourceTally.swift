@@ -11,7 +11,7 @@ struct SourceEntry: Sendable {
   var key: Int64?
   /// The shown time in civil seconds.
   let shown: Int64
-  /// The other sources that state the same item, as counting once has found.
+  /// The other sources that state the same item, as `CountedOnce` has found.
   var twins: Set<CountingSource> = []
   /// Whether the entry counts in sums.
   var counts = true
@@ -192,7 +192,7 @@ struct SourceTally: Sendable {
   let kind: CountableItem.Kind
   let isBasal: Bool
   private(set) var sources: [CountingSource] = []
-  /// The names of the sources. They are kept, since each name is made from two texts.
+  /// The names of the sources. They are kept, since making a name from its two texts takes time.
   private var names: [String] = []
   private var totals: [(total: Double, days: DaySet)] = []
   /// The days of each source, by the day's number. Days that are not needed for further decisions are
@@ -239,7 +239,7 @@ struct SourceTally: Sendable {
     openRates[entry.source] = OpenRate(rate: rate, entry: entry)
   }
 
-  /// Decides about the days that are still undecided.
+  /// Decides for the remaining days whether two sources seem to state the same items.
   mutating func finish() {
     for open in openRates.values.sorted(by: { $0.entry.shown < $1.entry.shown }) { end(open, until: nil) }
     openRates = [:]

@@ -88,7 +88,7 @@ package struct Statistics: Sendable {
   private(set) var foodSources = SourceTally(.food)
   private(set) var stickSources = SourceTally(.smbg)
   private(set) var mismatchedDoses = MismatchedDoses()
-  /// The period from the first used sample of a sensor to the end of the last.
+  /// The period from the first used sample of a sensor to the end of the last one.
   private(set) var sensorSpan: Period?
   /// The period from the first item that counts to the last.
   private(set) var span: Period?
@@ -260,7 +260,8 @@ extension Statistics {
     switch verdict {
     case .counts(let others):
       twins.formUnion(others.filter { !$0.isOwnCopy }.map(\.source))
-      // Automatic doses are not compared.
+      // Doses that an algorithm gave are not compared, since an algorithm can give equal doses within
+      // minutes.
       if fields?["automatic"] != .flag(true) { mismatchedDoses.add(item, isContext: isContext) }
     // A copy of an item of the same source is not part of the source's total.
     case .repeats(_, item.source): return
@@ -285,7 +286,7 @@ extension Statistics {
     } else if item.kind == .food, let grams = fields?.amount("carbs") {
       foodSources.add(entry(grams, key(grams)))
     } else if item.kind == .smbg, case .measured(let measurement) = item.amount {
-      // LO and HI cannot be compared.
+      // LO and HI have no number, so they are not compared with the values of other sources.
       stickSources.add(entry(1, measurement.quantity.map { Int64($0.tenthsOfMillimole) }))
     }
   }
@@ -318,7 +319,7 @@ extension Statistics {
     }
   }
 
-  /// Decides about the last days of all sources.
+  /// Decides for the remaining days whether two sources seem to state the same items.
   mutating func finishSources() {
     bolusSources.finish()
     basalSources.finish()

@@ -16,13 +16,13 @@ package struct GroupFigures: Sendable {
   package let ketones: KetoneFigures
   /// Insulin and carbohydrates.
   package let amounts: DailyAmounts
-  /// The numbers of left-out readings.
+  /// The numbers of readings and records that are not in the figures, by reason.
   package let leftOut: LeftOutCounts
 }
 
 /// The figures of a period and of its groups.
 package struct StatisticsResult: Sendable {
-  /// The period; nil if nothing counts and none was requested.
+  /// The period; nil if no item counts and no period was requested.
   package let period: Period?
   /// The whole period.
   package let total: GroupFigures
@@ -118,7 +118,7 @@ extension Statistics {
     return sourceDoubts
   }
 
-  /// The requested period; if it has no beginning or end, the first or last item determines this.
+  /// The requested period. If its beginning or end was not requested, the first or last item determines it.
   private func period(_ offset: (DeviceTime) -> Int32) -> Period? {
     guard let start = options.since ?? span?.start, let end = options.until ?? span?.end else {
       return nil

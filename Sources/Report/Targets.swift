@@ -157,7 +157,7 @@ package struct StatsGoal: Sendable {
     package var name: String { rawValue.replacing("_", with: " ") }
   }
 
-  /// What the goal is for.
+  /// The part of the time that the goal is for.
   package let range: Range
   /// The limit in percent.
   package let limit: Double

@@ -17,7 +17,7 @@ package struct DayCurve: Sendable {
     package var marks: ReadingMarks = []
     /// What other sources state about the same reading.
     package var others: [Repetition] = []
-    /// Why the value does not count; nil if it counts.
+    /// Why the value is not in the figures; nil if it is.
     package var omission: DayOmission?
   }
 
@@ -105,7 +105,7 @@ package struct DayCurve: Sendable {
   }
 }
 
-/// Why a day shows an item that does not count.
+/// Why an item that a day shows is not in the figures.
 package enum DayOmission: Hashable, Sendable {
   /// This source states the same item, and the item of this source counts.
   case repeats(CountingSource)
@@ -123,7 +123,7 @@ package struct DayEvent: Sendable {
   package let deviceTime: DeviceTime
   /// What other sources state about the same item.
   package let others: [Repetition]
-  /// Why the record does not count; nil if it counts.
+  /// Why the record is not in the figures; nil if it is.
   package let omission: DayOmission?
   private let fields: RecordFields
 
@@ -307,7 +307,7 @@ package struct DayTally: Sendable {
     }
   }
 
-  /// The index of the day to which a shown time belongs; nil if the days do not have it.
+  /// The index of the day to which a shown time belongs; nil if no day contains it.
   private func index(of time: DeviceTime) -> Int? {
     guard let first = days.first?.day else { return nil }
     let index = Grouping.day(of: time) - first

@@ -64,7 +64,7 @@ package struct DayWords: Sendable {
       + day.sticks.filter { !$0.marks.isEmpty && !$0.others.isEmpty }.map { sentence($0, "finger stick") }
   }
 
-  /// The items that do not count because of another source, each with the reason.
+  /// The items that are not in the figures because another source counts instead, each with the reason.
   package var leftOut: [String] {
     let items =
       day.leftOutEvents.map { ($0.instant, sentence($0)) }
@@ -172,7 +172,7 @@ extension DayWords {
       + (dot.omission.map(remark) ?? remark(dot.others))
   }
 
-  /// The other sources of an item that counts, with their notes.
+  /// A text about the other sources that state the same item, with their notes.
   private func remark(_ others: [Repetition], besides own: String = "") -> String {
     let parts = others.map { other in
       let (name, note) = (ForeignText.shown(day.sourceName(other.source)), ForeignText.shown(other.note))
@@ -181,7 +181,7 @@ extension DayWords {
     return parts.isEmpty ? "" : " (also in \(Set(parts).sorted().joined(separator: ", ")))"
   }
 
-  /// Why an item does not count.
+  /// A text that states why an item is not in the figures.
   private func remark(_ omission: DayOmission) -> String {
     switch omission {
     case .repeats(let source): " (also in \(ForeignText.shown(day.sourceName(source))), not counted)"

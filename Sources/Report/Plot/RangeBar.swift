@@ -56,7 +56,7 @@ package struct RangeBar: Sendable {
 
 /// Splits text into lines of a width.
 enum Wrapping {
-  /// Puts the parts into lines, with the separator between two parts. Each line has as many parts as fit.
+  /// Puts texts into lines, with the separator between two texts. Each line has as many texts as fit.
   static func lines(_ parts: [String], columns: Int, separator: String = "   ") -> [String] {
     var lines: [String] = []
     for part in parts {

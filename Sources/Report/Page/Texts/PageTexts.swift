@@ -126,7 +126,7 @@ package struct PageTexts: Sendable {
   package let device: String
   /// The title of the section about readings that do not count.
   package let leftOut: String
-  /// Shown if everything counts.
+  /// Shown if all readings and records count.
   package let nothingLeftOut: String
   /// The reasons why readings and records do not count; see `text(of:)`.
   package let withdrawn: String
