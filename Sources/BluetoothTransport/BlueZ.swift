@@ -20,7 +20,7 @@ final class BlueZ {
 
   /// Answers a call of bluetoothd to this program's agent, which asks for passkeys; nil refuses the call.
   var agent: ((DBusMessage) -> [DBusValue]?)?
-  /// Receives each signal.
+  /// Receives each signal that comes over the bus.
   var onSignal: (DBusMessage) -> Void = { _ in }
 
   private let bus: DBusConnection

@@ -88,7 +88,7 @@ extension BluetoothBus {
     }
   }
 
-  /// Whether a meter was connected.
+  /// Whether a message states that a meter was connected.
   private static func isConnection(_ message: DBusMessage) -> Bool {
     message.kind == .signal && message.member == "PropertiesChanged" && message.arguments.count > 1
       && message.arguments[0].text == BlueZ.device

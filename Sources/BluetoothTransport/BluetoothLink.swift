@@ -107,7 +107,7 @@ extension BluetoothLink {
           return
         }
       } catch {
-        // Indications have no socket.
+        // bluetoothd offers no socket for indications, so they come over the bus.
         guard ["NotSupported", "NotPermitted", "UnknownMethod"].contains(error.code) else { throw error }
       }
     }

@@ -378,7 +378,7 @@ extension DBusConnection {
   private func number<Number: FixedWidthInteger & BitwiseCopyable>(_ iterator: Pointer, _: Number.Type)
     -> Number
   {
-    // libdbus writes at most eight bytes.
+    // libdbus writes at most eight bytes into this number.
     var number: UInt64 = 0
     functions.getBasic(iterator, &number)
     return Number(truncatingIfNeeded: number)

@@ -159,8 +159,8 @@ public struct LogbookZone: Sendable {
   }
 }
 
-/// The offsets of a zone at instants. The value keeps the offset of the last instant's day, since a search in
-/// the zone's rules for each row would take longer than all other work on the row.
+/// The offsets of a zone at instants. The value keeps the offset of the last instant's day. A search in the
+/// zone's rules for each row would take longer than all other work on the row.
 @frozen package struct ZoneOffsets: Sendable {
   /// The zone.
   package let zone: LogbookZone

@@ -46,7 +46,7 @@ actor FailedLogins {
     let since: Int64
   }
 
-  /// What follows from a failed login.
+  /// How the server reacts to a failed login.
   struct Verdict: Equatable {
     /// How many seconds the client should wait before the next login; nil if it has not failed too often.
     var waitSeconds: Int?

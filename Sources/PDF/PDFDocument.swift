@@ -6,7 +6,7 @@ import Logbook
 package struct PDFColour: Hashable, Sendable {
   let parts: [UInt8]
 
-  /// A colour such as `0x1B7044`.
+  /// A colour as a number, such as `0x1B7044`.
   package init(_ number: UInt32) {
     parts = [UInt8(number >> 16 & 255), UInt8(number >> 8 & 255), UInt8(number & 255)]
   }

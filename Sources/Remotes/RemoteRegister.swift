@@ -6,7 +6,7 @@ package import Logbook
 protocol RemoteKind: LogbookService {
   /// The id of the kind, which stores contain.
   static var id: String { get }
-  /// The name for people.
+  /// The name of the kind, for people.
   static var title: String { get }
   /// Whether the kind provides `attachments`. This is known without a request.
   static var takesAttachments: Bool { get }
@@ -40,7 +40,7 @@ package struct RemoteLogin: Sendable {
   package var clientCertificate: ClientCertificate?
   /// The proxy through which the remote is reached; nil for a direct connection.
   package var proxy: RemoteProxy?
-  /// Counts the requests and bytes.
+  /// Counts the requests to the remote, and the bytes of their bodies.
   package let traffic: Traffic
   /// Whether the first request may block its thread. If it may, no other thread is started for this request.
   /// Only a program that does nothing else at that time may set this to true.
@@ -65,7 +65,7 @@ package struct RemoteLogin: Sendable {
 package struct RemoteKindInfo: Hashable, Sendable {
   /// The id of the kind, which stores contain.
   package let id: String
-  /// The name for people.
+  /// The name of the kind, for people.
   package let title: String
 }
 

@@ -104,7 +104,7 @@ public struct PluggedDevice: Hashable, Sendable {
   /// Whether this process may open the file `terminal`.
   public var mayOpenTerminal = false
 
-  /// A device without descriptions.
+  /// A device whose other properties are empty.
   package init(bus: UInt8, address: UInt8, port: String, vendorID: UInt16, productID: UInt16, node: String) {
     self.bus = bus
     self.address = address

@@ -9,14 +9,14 @@ package struct PageRecords: Sendable {
   /// clients also accept.
   package static let maxBytes = WireProtocol.maxBodyBytes / 2
 
-  /// The records so far.
+  /// The records that were added so far.
   package private(set) var records: [RemoteRecord] = []
   private var bytes = 0
 
   /// A page without records.
   package init() {}
 
-  /// The number of records so far.
+  /// The number of records that were added so far.
   package var count: Int { records.count }
 
   /// Whether a record with this size fits on the page. If not, the page is complete. The size is added to the
@@ -28,7 +28,7 @@ package struct PageRecords: Sendable {
     return (bytes <= Self.maxBytes || records.isEmpty) && records.count < WireProtocol.maxRecords
   }
 
-  /// Adds a record that fits.
+  /// Adds a record for which `fits(stateBytes:)` returned true.
   package mutating func append(_ record: RemoteRecord) { records.append(record) }
 }
 
@@ -54,7 +54,7 @@ package enum PositionText {
   /// years.
   package static let end: Int64 = 1 << 62
 
-  /// The text of an assigned number.
+  /// The text of a sequence number that was assigned.
   ///
   /// - Parameter tag: the tag of the number's epoch.
   package static func text(_ seq: Int64, tag: String) -> String { "\(seq).\(tag)" }

@@ -160,7 +160,7 @@ extension PooledHTTPTransport {
       // Unused connections are closed after 4 s. Servers close them later, for example Node.js after 5 s, so
       // no request uses a connection that the server is closing.
       connectionPool: .init(idleTimeout: .seconds(4)))
-    // The caller decides when to retry.
+    // The HTTP client does not retry, since the caller decides when to retry.
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.httpVersion = .http1Only
     configuration.proxy = proxy.map(HTTPClient.Configuration.Proxy.init)

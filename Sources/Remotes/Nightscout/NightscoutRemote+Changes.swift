@@ -104,7 +104,7 @@ extension NightscoutRemote {
     else { throw await session.serviceError(for: answer) }
     var latest: [String: Int64] = [:]
     for collection in [NightscoutCollection.entries, .treatments] {
-      // An empty collection has no time.
+      // The site states no time for an empty collection.
       latest[collection.rawValue] = collections[collection.rawValue]?.integer ?? 0
     }
     return latest

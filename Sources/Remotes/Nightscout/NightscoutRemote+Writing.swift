@@ -8,7 +8,7 @@ import Nightscout
 /// memory, which each write also changes. So whether a dose still counts on the site depends on which members
 /// a write contains.
 extension NightscoutRemote {
-  /// The result of writing a document.
+  /// The result of writing changed members of a document.
   enum Written {
     case done
     /// Another program changed the document after it was read.

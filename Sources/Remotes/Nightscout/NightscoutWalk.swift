@@ -4,9 +4,9 @@ import Logbook
 import Nightscout
 
 /// Reads documents page by page, in ascending order of one member. Documents with the largest value of a full
-/// page are left for the next page. The next page may begin with documents of the same value.
+/// page are left for the next page, since further documents may have the same value.
 struct NightscoutWalk: Codable, Hashable, Sendable {
-  /// The member that determines the order.
+  /// The member by which a walk orders the documents.
   enum Order: String, Codable, Sendable {
     /// The order of `srvModified`, which includes tombstones.
     case history

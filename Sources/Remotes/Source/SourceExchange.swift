@@ -83,7 +83,7 @@ package struct SourceAnswer: Sendable {
 
 /// The failure of a request to a source.
 package struct SourceFailure: Error {
-  /// The failure for people.
+  /// The failure, with its message for people.
   package let failure: Failure
   /// How long the source asks to wait, in seconds; nil if it does not ask.
   package let retryAfterSeconds: Int?

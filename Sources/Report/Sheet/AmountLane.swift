@@ -103,7 +103,7 @@ struct AmountLane {
   /// The marks, grouped into clusters. The marks of a minute join the previous cluster if the numbers of that
   /// cluster leave no space for theirs.
   ///
-  /// Without clusters, the number of a close mark would be missing, or the number of a bolus would look like
+  /// Without clusters, the number of a close mark would be missing. Or the number of a bolus would look like
   /// that of the basal insulin after it.
   private var clusters: [Cluster] {
     var clusters: [Cluster] = []

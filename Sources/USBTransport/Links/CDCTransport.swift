@@ -85,7 +85,7 @@ struct SerialBytes {
     self.input = input
   }
 
-  /// Waits for at least one byte.
+  /// Waits until at least one byte of the line was received, and returns the received bytes.
   ///
   /// - Parameter unpack: returns the line's bytes in a packet. At most 1024 packets without such bytes are
   ///   skipped.
@@ -101,7 +101,7 @@ struct SerialBytes {
     return bytes
   }
 
-  /// Discards everything unread.
+  /// Discards all received bytes that were not returned.
   mutating func discard() throws(TransportError) {
     unread = []
     try port.discardPackets(from: input)
