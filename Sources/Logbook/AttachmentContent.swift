@@ -23,7 +23,7 @@ package struct AttachmentContent: Hashable, Sendable {
 
 /// How many bytes of an attachment's content the store or the service has.
 package struct HeldContent: Hashable, Sendable {
-  /// The number of bytes that are held. They are the first bytes of the content.
+  /// The number of bytes that are held. They are the first bytes of the attachment's content.
   package var bytes: Int64
   /// The size of the whole content; nil if unknown.
   package var size: Int64?
@@ -39,8 +39,8 @@ package struct HeldContent: Hashable, Sendable {
 
 /// A service's answer to an uploaded part of an attachment's content.
 package enum ContentAnswer: Hashable, Sendable {
-  /// After the request, the service holds these bytes of the content. If the content was already whole, the
-  /// part was ignored.
+  /// After the request, the service holds these bytes of the attachment's content. If the content was already
+  /// whole, the part was ignored.
   case holds(HeldContent)
   /// The part does not begin where the held content ends. Nothing was stored.
   case misplaced(HeldContent)
@@ -58,7 +58,7 @@ package struct ContentPart: Hashable, Sendable {
   /// The bytes from the requested offset on.
   package var bytes: [UInt8]
 
-  /// A part of a content whose whole size is `size`.
+  /// A part of an attachment's content whose whole size is `size`.
   package init(size: Int64, bytes: [UInt8]) {
     self.size = size
     self.bytes = bytes

@@ -109,7 +109,7 @@ extension CountableItem {
   private static let uncounted: ReadingMarks = [.controlSolution, .calibration, .doubtfulTime]
 }
 
-// MARK: - The same fact
+// MARK: - The same dose, meal or measurement
 
 extension CountableItem {
   /// Two times that differ by less than this can be the same time: exports cut or round times to minutes,

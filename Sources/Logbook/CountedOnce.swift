@@ -55,19 +55,20 @@ package struct CountedOnce<Payload> {
   /// The items of different sources that describe the same dose, meal or measurement.
   private struct Fact {
     var items: [CountableItem]
-    /// The number of items of this fact that `next()` has not returned yet.
+    /// The number of items of this dose, meal or measurement that `next()` has not returned yet.
     var held: Int
   }
 
-  /// The key by which facts are found: the kind, and a minute of the instant or of the shown time.
+  /// The key by which a `Fact` is found: the kind, and a minute of the instant or of the shown time.
   private struct MinuteKey: Hashable {
     let kind: CountableItem.Kind
     let isShown: Bool
     let minute: Int64
   }
 
-  /// The maximum number of facts in a minute. A person or a pump has only a few. Further facts in the minute
-  /// are not compared, so that a hostile input with millions of items in one minute costs little time.
+  /// The maximum number of different doses, meals or measurements (`Fact`) in a minute. A person or a pump
+  /// has only a few. Further ones in the minute are not compared, so that a hostile input with millions of
+  /// items in one minute costs little time.
   private static var maxFactsOfAMinute: Int { 128 }
   /// The maximum number of items that wait for their verdict. A person's day has hundreds of items.
   private static var maxHeld: Int { 100_000 }
@@ -151,14 +152,15 @@ extension CountedOnce {
     for (index, item) in places { entries[index].fact = join(item) }
   }
 
-  /// Orders items with a known use first, since an unknown use matches every fact.
+  /// Orders items with a known use first, since an unknown use matches every `Fact`.
   private static func isBefore(_ left: CountableItem, _ right: CountableItem) -> Bool {
     if left.use != right.use { return left.use.rawValue < right.use.rawValue }
     if left.source != right.source { return left.source.text < right.source.text }
     return left.id < right.id
   }
 
-  /// Adds an item to the earliest matching fact, preferably one with the same use, or to a new fact.
+  /// Adds an item to the earliest matching `Fact`, preferably one with the same use. If none matches, the
+  /// item gets a new `Fact`.
   private mutating func join(_ item: CountableItem) -> Int {
     let candidates = candidates(for: item).sorted()
     let alike = candidates.first { facts[$0]?.items.contains { $0.use == item.use } ?? false }
@@ -208,7 +210,7 @@ extension CountedOnce {
     return .repeats(kept.id, kept.source)
   }
 
-  /// Notes that one item of a fact was returned. From then on, no further item can join the fact.
+  /// Notes that one item of a `Fact` was returned. From then on, no further item can join this `Fact`.
   private mutating func leave(_ number: Int) {
     guard let fact = facts[number] else { return }
     for item in fact.items.prefix(fact.held == fact.items.count ? fact.items.count : 0) {

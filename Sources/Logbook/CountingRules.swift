@@ -120,7 +120,7 @@ package struct CountingRules: Hashable, Sendable {
     return isSeparate(left.source, right.source)
   }
 
-  /// Whether a person decided `both` for two sources, so that their items are always separate facts. The
+  /// Whether a person decided `both` for two sources, so that their items always count separately. The
   /// decision also settles doubts about items with different amounts. The decision `once` does not settle
   /// them.
   package func isSeparate(_ left: CountingSource, _ right: CountingSource) -> Bool {

@@ -147,14 +147,14 @@ package protocol SnapshotService: Sendable {
 /// Transfer of the content of attachments, identified by its SHA-256. The records that describe attachments
 /// travel separately. A content grows at its end until it is whole, and never changes after that.
 package protocol AttachmentService: Sendable {
-  /// How many bytes of a content the service holds.
+  /// How many bytes of an attachment's content the service holds.
   func held(_ digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent
   /// Appends a part, which must begin where the held content ends. If a part begins at the first byte and
   /// states another size than the held content, it replaces that content.
   func append(
     _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, _ run: RunStamp
   ) async throws(ServiceError) -> ContentAnswer
-  /// A part of a whole content; nil while the content is incomplete.
+  /// A part of an attachment's content; nil while the service does not have the whole content.
   ///
   /// - Parameter limit: the maximum number of bytes of the part.
   func part(

@@ -16,9 +16,9 @@ public struct LogbookZone: Sendable {
   /// The zones stated for imports, by the guids of records. Callers set it for the records that they will
   /// send next.
   package var recordZones: [String: NamedZone] = [:]
-  /// The stretch that contained the last placed time. Successive rows usually have close times. A search in
-  /// the rules of a zone takes about a thousand times longer than a comparison with both ends of this
-  /// stretch.
+  /// The range of times (`Stretch`) that contained the last placed time. Successive rows usually have close
+  /// times. A search in the rules of a zone takes about a thousand times longer than a comparison with both
+  /// ends of this range.
   private var current = Stretch(from: 0, to: 0, placement: Placement(utcOffset: 0, source: .zone))
   private var stretchesByYear: [Int: [Stretch]] = [:]
 
@@ -76,7 +76,8 @@ public struct LogbookZone: Sendable {
     zone(at: time.seconds).offset(atUTC: seconds)
   }
 
-  /// The placements of all shown times of a year, as stretches in order and without gaps.
+  /// The placements of all shown times of a year. Each `Stretch` has one placement; they are in order and
+  /// without gaps.
   package func makeStretches(of year: Int) -> [Stretch] {
     let (start, end) = (NamedZone.start(of: year), NamedZone.start(of: year + 1))
     let borders = Set(periods.flatMap { [$0.from, $0.until] }.filter { $0 > start && $0 < end }).sorted()
@@ -118,8 +119,8 @@ public struct LogbookZone: Sendable {
     Self.movable.contains(seconds) ? offset(atUTC: seconds) : 0
   }
 
-  /// The offsets at all instants of a year, as stretches in order with their first UTC second. The first
-  /// stretch begins two days before the year.
+  /// The offsets at all instants of a year. Each returned range has one offset, and ends where the next one
+  /// begins. The first range begins two days before the year.
   package func makeInstantStretches(of year: Int) -> [(start: Int64, utcOffset: Int32)] {
     let (first, end) = (NamedZone.start(of: year) - 2 * 86400, NamedZone.start(of: year + 1) + 2 * 86400)
     var starts: Set<Int64> = [first, Self.movable.lowerBound, Self.movable.upperBound + 1]

@@ -68,7 +68,8 @@ package struct NamedZone: Sendable {
     Int64(DeviceTime.daysSince1970(year: year, month: 1, day: 1)) * 86400
   }
 
-  /// The placements of all shown times of a year, as stretches in order and without gaps.
+  /// The placements of all shown times of a year. Each `Stretch` has one placement; they are in order and
+  /// without gaps.
   func makeStretches(of year: Int) -> [Stretch] {
     let day: Int64 = 86400
     let (start, end) = (Self.start(of: year), Self.start(of: year + 1))

@@ -17,8 +17,8 @@ import Foundation
 //   take less than 3 bytes, or less than 4 in base64.
 
 extension PointRuns {
-  /// The maximum number of points in a stretch. One set of code widths only suits points that are close
-  /// together.
+  /// The maximum number of points in one stretch (see the format above). One set of code widths only suits
+  /// points that are close together.
   static let maxStretch = 256
   /// The minimum number of points at equal distances that are written as a run after a stretch.
   static let minRun = 8

@@ -49,7 +49,7 @@ package struct PointRuns: Sendable {
 
   /// The maximum number of points in one value. A short text could otherwise state any number of points.
   package static let maxPoints: Int64 = 1 << 20
-  /// The number of bytes between two marks, so that a search reads at most this many bytes plus one stretch.
+  /// The minimum number of bytes from one `Mark` to the next. So a search reads few bytes.
   private static let bytesPerMark = 256
 
   let bytes: [UInt8]

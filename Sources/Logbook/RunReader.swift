@@ -3,8 +3,8 @@
 /// Reads the runs of packed points in order; see `PointRuns+Bytes.swift`. The bytes may be invalid. The work
 /// grows with their number, not with the number of points: a run of many points is one step.
 struct RunReader: IteratorProtocol, Sendable {
-  /// The bytes of a run or of a stretch. If its first distance is written again, the other bytes can be
-  /// copied unchanged after another piece.
+  /// The bytes of a run or of a stretch, as `PointRuns+Bytes.swift` defines them. If its first distance is
+  /// written again, the other bytes can be copied unchanged after another piece.
   struct Piece {
     /// The bytes of the piece before its first distance.
     let head: Range<Int>
@@ -33,8 +33,8 @@ struct RunReader: IteratorProtocol, Sendable {
     (self.bytes, index, lastPosition) = (bytes, mark.index, mark.lastPosition)
   }
 
-  /// The index of the byte at which the next `Piece` begins; nil while the points of a stretch are being
-  /// read.
+  /// The index of the byte at which the next `Piece` begins; nil while the points of a `PackedStretch` are
+  /// being read.
   var pieceStart: Int? { stretch == nil ? index : nil }
 
   /// Reads the next run; nil at the end, and at invalid bytes.
@@ -49,7 +49,7 @@ struct RunReader: IteratorProtocol, Sendable {
     return run
   }
 
-  /// Reads the next whole piece; nil at the end.
+  /// Reads the next whole `Piece`; nil at the end.
   mutating func nextPiece() -> Piece? {
     let (start, lastPosition) = (index, lastPosition)
     guard let first = next() else { return nil }
@@ -62,7 +62,7 @@ struct RunReader: IteratorProtocol, Sendable {
 }
 
 extension RunReader {
-  /// The points of a stretch that were not read yet.
+  /// The points of a stretch (see `PointRuns+Bytes.swift`) that were not read yet.
   fileprivate struct PackedStretch: Sendable {
     var last: SeriesPoint
     var rest: UInt64
@@ -153,7 +153,8 @@ extension RunReader.PackedStretch {
   fileprivate mutating func next(in bytes: [UInt8]) -> SeriesPoint? {
     guard let further = distances.read(&bits, in: bytes) else { return nil }
     let (distance, isTooFar) = minDistance.addingReportingOverflow(further)
-    // The distance between two positions can be larger than `Int64.max`. The sum shows whether it is valid.
+    // The distance between two positions can be larger than `Int64.max`. It is invalid if the wrapped sum is
+    // smaller than the last position.
     let position = Int64(bitPattern: UInt64(bitPattern: last.position) &+ distance)
     guard !isTooFar, position >= last.position else { return nil }
     var (bucket, occurrence) = (last.valueBucket, last.occurrence)

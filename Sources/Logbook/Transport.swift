@@ -68,7 +68,7 @@ public enum LinkOperation: Hashable, Sendable {
   case controlOut(ControlRequest, [UInt8])
   /// Performs a SCSI command that reads this number of bytes, or fewer if the device sends fewer.
   case command([UInt8], reads: Int)
-  /// Performs a SCSI command that writes: first the bytes of the command, then the data.
+  /// Performs a SCSI command that writes data. The values are the bytes of the command, and the data.
   case commandWriting([UInt8], [UInt8])
   /// Changes the settings of the serial line.
   case setLine(LineSettings)

@@ -55,7 +55,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
   case nodeReused = "node-reused"
   /// 409: the login belongs to another logbook than the client expects.
   case otherLogbook = "other-logbook"
-  /// 409: the part of a content does not begin where the bytes end that the server holds.
+  /// 409: the part of an attachment's content does not begin where the bytes end that the server holds.
   case misplaced
   /// 410: the cursor or position is unknown.
   case positionUnknown = "position-unknown"
@@ -65,7 +65,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
   case tooLarge = "too-large"
   /// 415: the content type or encoding is not accepted.
   case badType = "bad-type"
-  /// 422: a content does not match its SHA-256 and was discarded.
+  /// 422: an attachment's content does not match its SHA-256 and was discarded.
   case wrongDigest = "wrong-digest"
   /// 429: too many requests or failed logins.
   case tooMany = "too-many"
@@ -145,14 +145,14 @@ extension WireProtocol {
   /// The path for `HEAD`, `PATCH`, `PUT` and `GET` of an attachment's content. The SHA-256 of the content is
   /// appended to this path.
   package static let blobsPath = "/v1/blobs/"
-  /// The header with the offset of a part in its content, in bytes.
+  /// The header with the offset of a part in its attachment's content, in bytes.
   package static let offsetHeader = "Glucoport-Offset"
-  /// The header with the size of a whole content.
+  /// The header with the size of an attachment's whole content.
   package static let sizeHeader = "Glucoport-Size"
-  /// The header with the number of a content's bytes that the server holds.
+  /// The header with the number of bytes of an attachment's content that the server holds.
   package static let heldHeader = "Glucoport-Held"
   /// The header that repeats the code of an error, for answers without a body.
   package static let errorHeader = "Glucoport-Error"
-  /// The maximum size of a part of a content, in bytes.
+  /// The maximum size of a part of an attachment's content, in bytes.
   package static let maxPartBytes = 1 << 20
 }

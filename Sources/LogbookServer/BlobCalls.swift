@@ -46,8 +46,8 @@ struct BlobCalls {
 extension BlobCalls {
   /// Appends the body of a request to the stored part of an attachment's content.
   ///
-  /// - Parameter content: the content to which the body belongs. A size of -1 means that the body is the
-  ///   whole content.
+  /// - Parameter content: the attachment's content to which the body belongs. A size of -1 means that the
+  ///   body is the whole content.
   private func append(
     _ content: AttachmentContent, at offset: Int64, _ incoming: IncomingRequest,
     _ service: any AttachmentService, _ run: RunStamp

@@ -131,14 +131,14 @@ struct AnswerDelivery: Sendable {
 }
 
 extension HTTPFields {
-  /// The headers that state how many bytes of a content the server holds.
+  /// The headers that state how many bytes of an attachment the server holds.
   static func holding(_ held: HeldContent) -> HTTPFields {
     var headers: HTTPFields = [:]
     headers.set(held)
     return headers
   }
 
-  /// Sets the headers that state how many bytes of a content the server holds.
+  /// Sets the headers that state how many bytes of an attachment the server holds.
   mutating func set(_ held: HeldContent) {
     self[wire: WireProtocol.heldHeader] = String(held.bytes)
     if let size = held.size { self[wire: WireProtocol.sizeHeader] = String(size) }

@@ -17,7 +17,8 @@ struct Refusal: Error {
   var endsConnection = false
   /// The methods that the path accepts, for the header `Allow`.
   var allowed: String?
-  /// How many bytes of a content the server holds, if the sent part does not begin where these bytes end.
+  /// How many bytes of an attachment's content the server holds, if the sent part does not begin where these
+  /// bytes end.
   var held: HeldContent?
 
   init(_ code: ErrorCode, _ message: String) {

@@ -30,7 +30,8 @@ struct RateCoverage: Sendable {
   /// A day has a sum if rates are known for this part of its time. Rates for the whole day cannot be
   /// demanded: even pumps that send all rates to a site have pauses for a change of the reservoir.
   private static let neededPart = 0.9
-  /// A longer gap between two rates means that the pump was not used, so no rates are missing in the gap.
+  /// If a gap between two rates is longer than this, the pump was not used, so no rates are missing in the
+  /// gap.
   private static let maxGapSeconds = Int64(CountingMargin.doubtDays) * 86400
   /// The number of hours after the first rate, and before the end of the last one, that show whether the
   /// source states all rates.

@@ -102,7 +102,7 @@ package struct StoreFacts: Sendable {
       }
     }
     if let comparison = store.comparison, let first = comparison.first {
-      // It is unknown which of the two files is the right one, so no command that replaces a file is
+      // It is unknown whether the store or the copy is damaged, so no command that replaces a file is
       // proposed.
       found.append(
         Finding(

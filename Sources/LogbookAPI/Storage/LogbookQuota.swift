@@ -34,8 +34,8 @@ package struct LogbookQuota: Hashable, Sendable {
 
 /// Decides which parts of an attachment's content are stored, in the same way for every storage.
 package enum ContentRules {
-  /// Whether a part begins a content: the storage holds nothing of it, or the part has offset 0 and the held
-  /// bytes are of a content of another size. In this case, the storage discards the held bytes.
+  /// Whether a part begins an attachment's content: the storage holds nothing of it, or the part has offset 0
+  /// and the held bytes are of a content of another size. In this case, the storage discards the held bytes.
   package static func restarts(_ held: HeldContent, _ content: AttachmentContent, at offset: Int64) -> Bool {
     held.size == nil || offset == 0 && held.size != content.size
   }
@@ -43,8 +43,8 @@ package enum ContentRules {
   /// The answer to a part that must not be stored; nil if it must be stored.
   ///
   /// - Parameters:
-  ///   - held: the held bytes of the content, without the bytes that were discarded because `restarts` is
-  ///     true.
+  ///   - held: the held bytes of the attachment's content, without the bytes that were discarded because
+  ///     `restarts` is true.
   ///   - count: the number of bytes of the part.
   ///   - total: returns the number of bytes of all contents in the logbook.
   ///   - limit: the maximum number of bytes of all contents.

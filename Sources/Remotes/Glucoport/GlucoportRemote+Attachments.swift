@@ -34,8 +34,8 @@ extension GlucoportRemote: AttachmentService {
     case (409, .misplaced): return .misplaced(try held(answer))
     case (422, .wrongDigest): return .wrongDigest
     case (507, .full): return .full("\(exchange.address.host): \(message(in: answer))")
-    // If the answer has the error code of a glucoport server, the whole content is too large. If a proxy sent
-    // the status, perhaps only the part is too large.
+    // If the answer has the error code of a glucoport server, the whole attachment is too large. If a proxy
+    // sent the status, perhaps only the part is too large.
     case (413, .tooLarge): throw .refused("\(exchange.address.host): the attachment is too large for it")
     default: throw serviceError(for: answer)
     }
@@ -60,8 +60,8 @@ extension GlucoportRemote: AttachmentService {
       return try part(answer, from: offset, limit: limit)
     // The server's content ends before the requested offset.
     case (416, _): return ContentPart(size: try held(answer).bytes, bytes: [])
-    // Only the error code of a glucoport server shows that the content is missing. A login page or a proxy
-    // may also answer with status 404.
+    // Only the error code of a glucoport server shows that the attachment's content is missing. A login page
+    // or a proxy may also answer with status 404.
     case (404, .notFound): return nil
     default: throw serviceError(for: answer)
     }
@@ -69,7 +69,8 @@ extension GlucoportRemote: AttachmentService {
 }
 
 extension GlucoportRemote {
-  /// The path of a content. It is checked, since the digest in a record of another node may be any text.
+  /// The path of an attachment's content. It is checked, since the digest in a record of another node may be
+  /// any text.
   private func path(of digest: String) throws(ServiceError) -> String {
     guard AttachmentContent.isDigest(digest) else {
       throw .refused(
@@ -78,8 +79,9 @@ extension GlucoportRemote {
     return WireProtocol.blobsPath + digest
   }
 
-  /// Throws for an answer that cannot be a content, such as the login page of a network. If this page were
-  /// stored as the content, its digest would not match, and the content would not be requested again.
+  /// Throws for an answer that cannot be an attachment's content, such as the login page of a network. If
+  /// this page were stored as the content, its digest would not match, and the content would not be requested
+  /// again.
   private func checkContent(_ answer: ExchangeAnswer) throws(ServiceError) {
     if answer.body.isEmpty { return }
     let type = answer.headers.first(name: "Content-Type")?.lowercased() ?? "no type"

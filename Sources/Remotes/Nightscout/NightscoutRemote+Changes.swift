@@ -25,7 +25,7 @@ extension NightscoutRemote {
     for _ in 0..<Self.maxSteps where page.isEmpty && now.round != nil {
       try await step(&now, limit, &page, mayRepair: run.mayRepair)
     }
-    // If a sweep found no changes, the cursor is the same as before.
+    // If a sweep found no changes, the cursor is the same as before, and nil means that there are no changes.
     if page.isEmpty, now == before { return nil }
     var changes = ChangePage(
       readings: page.readings, foreign: page.foreign, records: page.records, cursor: now.text,
@@ -261,7 +261,8 @@ extension NightscoutRemote {
         if !document.isMoved, !document.isWithdrawn, !records.contains(where: { $0.guid == item.key }) {
           gone.append((item.key, item.value))
         }
-      // The record may be in another document, since its time was changed, or it may be withdrawn.
+      // The record may be in another document, since its time was changed, or it may be withdrawn. In both
+      // cases, it was not deleted.
       case .deleted:
         if try await live(item.key) == nil, try await withdrawnKey(path) == nil {
           gone.append((item.key, item.value))

@@ -11,14 +11,13 @@ package enum SourceSite {
   package struct Walk: Sendable {
     /// The position at which the next run continues to read the site.
     package let cursor: String
-    /// Whether the first reading of the whole site is not yet complete.
+    /// Whether the whole site was not read yet, so that a further run must continue.
     package let hasMore: Bool
   }
 
   /// The position of a source on a site, between runs.
   private struct Cursor: Codable {
-    /// The walks over all documents that are not yet complete; empty after the first reading of the whole
-    /// site.
+    /// The walks over all documents that are not yet complete; empty once the whole site was read.
     var first: [NightscoutWalk] = []
     /// The time up to which the history was read, in milliseconds of the site's clock.
     var history: Int64

@@ -14,7 +14,7 @@ package struct DayWords: Sendable {
     (self.day, self.figures, self.targets, self.glucose) = (day, figures, targets, glucose)
   }
 
-  /// The date, with the facts that are necessary to read the picture.
+  /// The date, with the information that is necessary to read the picture.
   package func heading(zone: String) -> String {
     let weekday = Grouping.weekday.name(of: ((day.day + 3) % 7 + 7) % 7)
     return

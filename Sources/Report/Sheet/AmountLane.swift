@@ -57,7 +57,8 @@ struct AmountLane {
   /// Returns the height of the mark for an amount, as a fraction of the height of the highest mark.
   let height: (Double) -> Double
 
-  /// The height of the highest mark in points. Digits are 0.73 times the font size high.
+  /// The height of the highest mark in points. The number above it needs the rest, since digits are 0.73
+  /// times the font size high.
   private var highest: Double { room - 0.73 * font.size - 1 }
 
   func draw(on drawing: inout Drawing) {
