@@ -18,7 +18,7 @@ package enum CountVerdict: Hashable, Sendable {
 
 /// What another source states about a dose, a meal or a reading that counts once.
 package struct Repetition: Hashable, Sendable {
-  /// The other source.
+  /// The source that also states the dose, meal or reading.
   package let source: CountingSource
   /// The marks that the other source states for a reading.
   package let marks: ReadingMarks

@@ -143,8 +143,8 @@ package struct OwnCopies: Hashable, Sendable {
     }
   }
 
-  /// The copies for which more than five minutes within a week before and after are evidence, if most of
-  /// these minutes are not doubtful. Both lists are in the order of time.
+  /// The copies that have more than five minutes with evidence within a week before and after. Most of these
+  /// minutes must not be doubtful. `copies` and `evidence` are in the order of time.
   private static func frequent(_ copies: [Copy], _ evidence: [Copy]) -> [Copy] {
     var (clear, doubtful) = (
       Window(evidence.filter { !$0.isDoubtful }.map(\.instant)),
@@ -157,8 +157,8 @@ package struct OwnCopies: Hashable, Sendable {
     }
   }
 
-  /// Counts the minutes with evidence within a week of a minute. Callers ask for the minutes in the order of
-  /// time.
+  /// Counts the minutes, within a week before and after a minute, that are evidence for copies. Callers ask
+  /// for the minutes in the order of time.
   private struct Window {
     private var minutes: [Int64] = []
     private var (first, end) = (0, 0)

@@ -60,8 +60,8 @@ package struct SensorCopies: Hashable, Sendable {
     return nil
   }
 
-  /// The matching finger sticks for which more than ten matches are within a week before and after. A finger
-  /// stick counts itself, too.
+  /// The finger sticks among `sticks` that have more than ten of them within a week before and after,
+  /// including themselves. `sticks` are those that match a sensor's value.
   private static func frequent(_ sticks: [Stick]) -> [Stick] {
     var (first, end) = (0, 0)
     return sticks.filter { stick in

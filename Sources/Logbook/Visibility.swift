@@ -53,8 +53,8 @@ package struct Visibility: Sendable {
     }
   }
 
-  /// Removes from the lists of withdrawn imports the items that another import also contains, unless that
-  /// import is undone.
+  /// Removes items from the lists of withdrawn imports if another import also contains them. This is not done
+  /// if the other import is undone, too.
   private mutating func removeBrought(_ items: some Collection<Item>) {
     var brought: [SeriesName: [PointRuns]] = [:]
     for item in items where !item.withdrawal.isHidden {

@@ -140,7 +140,8 @@ package struct MovedDatabase: Hashable, Sendable {
 package protocol TransferSource {
   /// The logins, and the names of the logbooks.
   func directory() throws -> TransferredDirectory
-  /// Passes the rows of a logbook to `use`, in the order of the cases and some rows at a time.
+  /// Passes the rows of a logbook to `use`, some rows at a time, in the order of the cases of
+  /// `TransferredRows`.
   func read(_ logbook: String, _ use: (TransferredRows) throws -> Void) throws
 }
 

@@ -29,7 +29,7 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
     var refused: [String: Int64] = [:]
   }
 
-  /// Documents that were stored up to this time before the last request are requested again, in milliseconds.
+  /// The length of the time before the last request, in milliseconds, whose documents are requested again.
   /// The server sets the time of a write before the write becomes visible, and several server instances have
   /// different clocks.
   static let overlap: Int64 = 60_000

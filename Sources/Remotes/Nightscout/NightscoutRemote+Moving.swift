@@ -53,9 +53,9 @@ extension NightscoutRemote: MovingService {
     var doubles: [NightscoutDocument] = []
   }
 
-  /// Finds all valid documents of a record; nil if there are none. If a move was interrupted before it
-  /// removed the old document, a dose counts twice. After a pull has returned the other document, no stored
-  /// revision refers to the old one. So old documents of interrupted moves are removed first.
+  /// Finds all valid documents of a record; nil if there are none. An interrupted move may have left the old
+  /// document, so that a dose counts twice. After the next pull, the store knows only the other document. So
+  /// the documents are searched by the record's guid, and old ones are removed.
   private func validDocuments(_ change: RecordChange) async throws(ServiceError) -> ValidDocuments? {
     let found = try await documents(of: change.guid).filter { !$0.isWithdrawn }
     let open = found.filter { !$0.isMoved }

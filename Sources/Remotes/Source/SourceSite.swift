@@ -26,8 +26,8 @@ package enum SourceSite {
   /// The length of the period before the last run that is read again, in milliseconds. A document may become
   /// visible after documents that were stored later.
   private static let overlap: Int64 = 60_000
-  /// Each run reads the events of the last two days again. Documents of API v1 have no `srvModified`, and may
-  /// be stored late. In milliseconds.
+  /// The length of the last period whose events each run reads again, in milliseconds. Documents of API v1
+  /// have no `srvModified`, and may be stored late.
   private static let window: Int64 = 2 * 86_400_000
   /// The maximum number of requests for documents in one run.
   private static let maxPages = 60

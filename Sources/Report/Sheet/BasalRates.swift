@@ -10,7 +10,8 @@ struct BasalArea {
   private static let top = 36.0
   private static let maxMinutes = 1440.0
 
-  /// The rates that the day needs, in the order of time. The first one may have begun on the day before.
+  /// The rates that are drawn for the day, in the order of time. The first one may have begun on the day
+  /// before.
   var rates: [DayEvent] = []
   /// The highest rate of all days, so that the areas of two days can be compared.
   var highest = 0.0
