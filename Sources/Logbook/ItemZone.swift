@@ -108,8 +108,8 @@ package struct ItemZones: Sendable {
 
   /// The zone of a reading according to the statements; nil if the periods or the base zone determine it.
   ///
-  /// - Parameter placement: the current placement of the time. An instant is in a period if the period's zone
-  ///   shows it at a time in the period.
+  /// - Parameter placement: the current placement of the time. For an instant, the time that the period's
+  ///   zone shows decides whether it is in the period.
   package mutating func zone(
     of point: SeriesPoint, shownAt time: DeviceTime, _ placement: Placement
   ) -> NamedZone? {

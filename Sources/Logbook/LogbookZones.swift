@@ -269,8 +269,7 @@ package struct ZonePeriod: Hashable, Sendable {
   /// The exclusive end of shown times, in civil seconds.
   package var end: Int64 { until?.seconds ?? .max }
 
-  /// Whether a time is in the period. An instant is in the period if the period's zone shows it at a time in
-  /// the period.
+  /// Whether a time is in the period. For an instant, the time that the period's zone shows decides this.
   func contains(_ time: DeviceTime, _ placement: Placement) -> Bool {
     var seconds = time.seconds
     if placement.source == .instant {

@@ -135,14 +135,14 @@ package struct PointRuns: Sendable {
       current = reader.next()
     }
 
-    /// Whether this point is one of the runs' points. Later calls must not ask for an earlier point.
+    /// Whether the set contains this point. Later calls must not ask for an earlier point.
     package mutating func contains(_ point: SeriesPoint) -> Bool {
       while let run = current, run.last < point { current = reader.next() }
       return current?.contains(point) ?? false
     }
 
-    /// The first of the runs' points that is not before `point`; nil if there is none. Later calls must not
-    /// ask for an earlier point.
+    /// The first point of the set that is not before `point`; nil if there is none. Later calls must not ask
+    /// for an earlier point.
     package mutating func first(from point: SeriesPoint) -> SeriesPoint? {
       while let run = current, run.last < point { current = reader.next() }
       guard let run = current else { return nil }

@@ -156,9 +156,9 @@ private struct HiddenRanges: Sendable {
 }
 
 extension SeriesVisibility {
-  /// Determines visibility for points in order, in one pass over all lists. A list that does not contain the
-  /// requested point waits until a point at or after its next one is requested. So each list is read once,
-  /// even if many overlap.
+  /// Determines the visibility of points that are asked for in order. A list is not searched again until a
+  /// point is asked for that is not before the list's next point. So each list is read once, even if many
+  /// overlap.
   package struct Ordered: Sendable {
     /// The number of times that a cursor was moved in any list so far. It is at most the number of points in
     /// all lists.

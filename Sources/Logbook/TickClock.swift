@@ -6,7 +6,8 @@
 /// hour.
 package struct TickClock: Sendable {
   /// The minimum step back of the shown time that shows that the clock was set back, in seconds. A smaller
-  /// step can have another cause: a scan that was stored before the quarter of an hour to which it belongs.
+  /// step can have another cause: a sensor stores the value of a quarter of an hour after a scan with a later
+  /// time.
   package static let setBackSeconds: Int64 = 1800
   /// The longest period that a zone has repeated since 1990, in seconds: Casey station changed from +11 to
   /// +08.

@@ -19,7 +19,7 @@ package struct StoreFacts: Sendable {
   package var path: String?
   /// The result of reading the store.
   package var content: Content
-  /// The size of the store's log in bytes.
+  /// The size of the store's log (`-wal`) in bytes.
   package var logBytes: Int64
 
   /// A store with its content.

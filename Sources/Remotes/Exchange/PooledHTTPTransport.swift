@@ -17,7 +17,7 @@ struct PooledHTTPTransport: HTTPTransport {
   /// The minimum size in bytes of a body that is compressed.
   private static let packedFrom = 1024
 
-  /// The address of the remote, with which the address of every request and every error message begins.
+  /// The address of the remote. The addresses of all requests begin with it, and so do error messages.
   let address: RemoteAddress
   /// The proxy, which error messages name; nil without one.
   let proxy: RemoteProxy?

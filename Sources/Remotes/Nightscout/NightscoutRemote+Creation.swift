@@ -88,7 +88,7 @@ extension NightscoutRemote {
         : .conflict(revision: theirs.revision, state: theirs.state, isBaseKnown: change.base != nil)
     }
     var identifier = change.guid
-    // If a move was interrupted, a document with the record's guid as its key still exists. So the other
+    // If a move was interrupted, a document with the record's guid as its key still exists. So the second
     // document of this record gets another key.
     if let base, base.path != identifier, case .document = try await find(.treatments, identifier) {
       identifier = movedKey(change)

@@ -84,7 +84,8 @@ extension NightscoutRemote {
     // If the document contains this change, it was accepted earlier and the answer was lost. This is also
     // true if the document was changed later. A move that was interrupted is continued below.
     if holds(document, change), document.own?["moved"] == nil {
-      // Another node may have restored the record after this change had deleted it.
+      // Another node may have restored the record after this change had deleted it. In this case, the
+      // document is kept.
       let isStillDeleted = records.contains { $0.guid == change.guid && $0.state.isDeleted }
       if change.state.isDeleted, isStillDeleted, isOnly { try await clearAndDelete(document) }
       return .accepted(revision: revision)

@@ -19,8 +19,8 @@ extension NightscoutRemote {
   /// Changes members of a document, unless another program changed it after it was read.
   ///
   /// After a patch by API v3, the memory of a site contains exactly the members of the patch. If `mills` is
-  /// missing, the dose stops counting until the site restarts. A document of API v1 has no identifier. Two
-  /// patches would put it into the memory twice, so the whole document is replaced.
+  /// missing, the dose stops counting until the site restarts. A document of API v1 has no identifier, so
+  /// that two patches would add it to the memory twice. So the whole document is replaced.
   func patch(
     _ document: NightscoutDocument, _ members: [String: JSONValue], _ writer: NightscoutWriter
   ) async throws(ServiceError) -> Written {
@@ -140,7 +140,7 @@ extension NightscoutRemote {
     case 404: return .refused("the site takes no edits through API v1: its plugin careportal is not enabled")
     default: throw await session.serviceError(for: answer, isWrite: true)
     }
-    // If another program changed the treatment in the meantime, the result is an edit by that program.
+    // If the treatment differs from the written one, another program changed it after this write.
     return try await self.raw(raw.key)?.agrees(with: sent) == true ? .done : .changed
   }
 
