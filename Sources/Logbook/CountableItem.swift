@@ -220,8 +220,8 @@ extension Quantity {
     case (.millimolesPerLitre, .milligramsPerDecilitre): return other.isShown(like: self)
     default: if tenthsOfMillimole == other.tenthsOfMillimole { return true }
     }
-    // A value with hundredths may be compared with a value that was rounded twice: 118 mg/dL are 6.55 mmol/L,
-    // which a meter shows as 6.5.
+    // A value with hundredths was already rounded. A program writes 118 mg/dL as 6.55 mmol/L, whose tenths
+    // are 6.6, but a meter shows 6.5. So such values may differ by a little more than half a tenth.
     guard hasHundredths || other.hasHundredths else { return false }
     if unit == .milligramsPerDecilitre {
       return other.converted(to: .milligramsPerDecilitre).number.rounded() == number.rounded()

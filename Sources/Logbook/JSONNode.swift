@@ -120,8 +120,7 @@ private struct JSONObjectContainer<Key: CodingKey>: KeyedEncodingContainerProtoc
     if let value { try node.fill(value) }
   }
 
-  // All the following functions have a default implementation that omits a nil value. The functions below
-  // write null instead.
+  // These functions write null for a nil value. Their default implementations would omit the member.
   func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try encode(optional: value, key) }
   func encodeIfPresent(_ value: String?, forKey key: Key) throws { try encode(optional: value, key) }
   func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try encode(optional: value, key) }

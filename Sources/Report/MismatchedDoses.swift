@@ -87,7 +87,7 @@ extension MismatchedDoses {
     }
   }
 
-  /// The days with doses that seem to be one in spite of this difference. Such days have no sums.
+  /// The days with doses that seem to be one in spite of this kind of difference. Such days have no sums.
   func doubtfulDays(_ rules: CountingRules, _ doseDifference: SourceDoubt.DoseDifference) -> Set<Int> {
     undecided(rules).filter { $0.pair.doseDifference == doseDifference }.reduce(into: []) {
       $0.formUnion($1.days.keys)

@@ -359,8 +359,8 @@ extension LibUSBPort {
   }
 }
 
-/// One transfer and its memory. It retains itself while the kernel uses it, so that a transfer that never
-/// returns only leaks its memory.
+/// One transfer and its memory. It retains itself while the kernel uses it. So the memory of a transfer that
+/// never returns is never freed, since the kernel may still write to it.
 private final class Transfer {
   private(set) var isDone = true
 

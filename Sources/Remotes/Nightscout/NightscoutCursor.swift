@@ -173,7 +173,7 @@ struct NightscoutRound: Codable, Hashable, Sendable {
   struct Step: Codable, Hashable, Sendable {
     let task: Task
     var walk: NightscoutWalk
-    /// Whether an earlier page began with a part of the sweep, so that the current page does not contain the
+    /// Whether an earlier page contains a part of the sweep, so that the current page does not contain the
     /// whole sweep.
     var isSplit = false
     /// The records in treatments that the sweep found on its earlier pages.

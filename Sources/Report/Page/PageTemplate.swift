@@ -91,8 +91,9 @@ package enum PageTemplate {
 
 /// The style of a page: light and dark, on a phone, and on A4 or Letter.
 ///
-/// In print a sheet is smaller than the page, so that its texts, which the browser itself breaks into lines,
-/// fit below its pictures. A page of Letter is 255 mm high within its margins, one of A4 273 mm.
+/// The browser itself breaks the texts of a sheet into lines. So a printed sheet is smaller than the page,
+/// which leaves space for these texts below its pictures. A page of Letter is 255 mm high within its margins,
+/// one of A4 273 mm.
 enum PageStyle {
   static let text = """
     :root{color-scheme:light dark;--ink:#1a1a1a;--soft:#555;--paper:#fff;--line:#8a8a8a;--link:#1f4e79;\(light)}

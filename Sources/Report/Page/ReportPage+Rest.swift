@@ -101,7 +101,8 @@ extension ReportPage {
       blocks: [PageModel.Block(parts: [part] + doubledParts)])
   }
 
-  /// One paragraph for each kind. It names the source that was left out, and the source that counts instead.
+  /// One paragraph for each kind of items that were left out because another source has them, too. It names
+  /// both sources.
   private var doubledParts: [PageModel.Part] {
     let names: [CountableItem.Kind: String] = [
       .insulin: texts.insulin, .food: texts.carbohydrates, .smbg: texts.sticks, .ketone: texts.ketones,

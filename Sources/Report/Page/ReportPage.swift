@@ -93,9 +93,9 @@ package struct ReportPage: Sendable {
   /// The figure, or a dash.
   func short(_ metric: Metric, _ text: (Double) -> String) -> String { metric.number.map(text) ?? "—" }
 
-  /// A figure of finger sticks, given by its rank from 0 for the lowest to 1 for the highest reading. If this
-  /// reading is LO or HI, the text is that word, since it has no number. If the figure lies between LO or HI
-  /// and a number, the text is a bound.
+  /// The finger stick at a rank, from 0 for the lowest to 1 for the highest reading. If the reading at this
+  /// rank is LO or HI, the text is that word, since it has no number. If the rank lies between LO or HI and a
+  /// number, the text is a bound.
   func ranked(
     _ milligrams: Double?, at part: Double, _ edges: (lows: Int, highs: Int, count: Int)
   ) -> String {

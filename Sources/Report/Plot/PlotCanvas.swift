@@ -96,7 +96,7 @@ struct PlotCanvas: Sendable {
 package enum PlotRole: Hashable, Sendable {
   case band(GlucoseBand)
   case insulin, food, axis, median, spread
-  /// Items that do not count, as the text next to them also states.
+  /// Items that are not in the figures. The text next to them states this, too.
   case leftOut
 }
 

@@ -17,8 +17,8 @@ final class CDCTransport: OpenTransport {
     }
     self.port = port
     self.control = control.number
-    // When the kernel's driver was bound to the control interface, it took both. So detaching it from the
-    // control interface releases both, and reattaching it takes both.
+    // When the kernel's driver was bound to the control interface, it also took the data interface. So
+    // detaching it from the control interface releases both interfaces, and reattaching it takes both.
     try port.claim(control.number)
     let input: USBEndpoint
     (input, output) = try port.claimBulk(0x0A, "data interface of the communications class")
