@@ -282,8 +282,8 @@ extension MeterDriver {
   /// A model for USB ids that the driver does not list, over a link of this kind. Nil if no listed model has
   /// such a link. For a serial line, the settings of any listed model are enough.
   ///
-  /// It copies the settings of a listed model. The ids only name the chip in the cable, so any chip with the
-  /// same line settings works.
+  /// The returned model has the settings of a listed model. The ids only name the chip in the cable, so any
+  /// chip with the same line settings works.
   public static func model(_ vendorID: UInt16, _ productID: UInt16, over kind: MeterLink.Kind) -> MeterModel?
   {
     let alike = models.filter { $0.link.kind == kind }

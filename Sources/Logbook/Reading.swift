@@ -21,7 +21,8 @@
 /// One measurement as the device reported it. The type contains no references, since imports process millions
 /// of values.
 @frozen public struct Reading: BitwiseCopyable, Sendable {
-  // The order of the properties leaves no gaps between them: a batch has 20,000 readings.
+  // The order of the properties leaves no gaps between them. This saves memory, since a batch has 20,000
+  // readings.
 
   /// The time as the device showed it.
   public var deviceTime: DeviceTime

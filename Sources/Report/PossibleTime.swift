@@ -44,7 +44,7 @@ package struct PossibleTime: Sendable {
   /// day or the first day of the week.
   package var keys: [Int] { groups.keys.sorted() }
 
-  /// The time of a period.
+  /// The time in which a sensor could have measured, for a period and its groups.
   ///
   /// - Parameter offset: the offset from UTC at a shown time, in seconds. If the clocks skip the time, it is
   ///   the offset before the change. If they repeat the time, it is the offset of the first occurrence.

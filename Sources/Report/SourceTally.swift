@@ -453,8 +453,8 @@ extension SourceTally {
     days.reduce(into: Day()) { $0.add($1) }
   }
 
-  /// Whether the amounts that only one of the two sources has are nearly equal for both, and too large to be
-  /// overlooked in a sum.
+  /// Whether the amounts that each source has without the other are nearly equal, and too large to be ignored
+  /// in a sum.
   private func unmatchedAmountsAgree(_ own: Day, _ other: Day) -> Bool {
     abs(own.unmatched - other.unmatched) < 0.25 * max(own.unmatched, other.unmatched)
       && isLargePart(own, other)

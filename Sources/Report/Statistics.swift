@@ -266,7 +266,8 @@ extension Statistics {
     // A copy of an item of the same source is not part of the source's total.
     case .repeats(_, item.source): return
     case .repeats(_, let source): twins.insert(source)
-    // Items for which a person chose another source do not count, but they are evidence for other days.
+    // Items for which a person chose another source do not count. They still help to decide for other days
+    // whether two sources state the same items.
     case .notChosen: isDecided = true
     case .sensorValue: return
     }

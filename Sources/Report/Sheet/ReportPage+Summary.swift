@@ -96,7 +96,8 @@ extension ReportPage {
       line(texts.deviation, sticks.standardDeviation, value(sticks.standardDeviation)),
       line(texts.sheet.variation, sticks.variation, short(sticks.variation, percent)),
     ]
-    // If all values of the sensor are missing, no other box mentions the sensor, so this box does.
+    // If all values of the sensor are missing, no other box mentions the sensor. So this box states that
+    // values are missing.
     let note = total.sensor.readings == 0 ? missingText(1) : ""
     return list(texts.sheet.stickFigures, lines, note, height: height)
   }
