@@ -171,8 +171,9 @@ extension LogbookZones {
     LogbookZones(base: base, origin: origin, periods: periods.filter { $0.guid != period.guid } + [period])
   }
 
-  /// Whether both values state the same zone for these devices at every time of a range. No devices means
-  /// every device and records. The base zone is not compared, since it can change later.
+  /// Whether both values state the same zone for these devices at every time of a range. If `devices` is
+  /// empty, this concerns every device and the records. The base zone is not compared, since it can change
+  /// later.
   ///
   /// - Returns: nil if the comparison would take too long.
   private func states(
@@ -382,8 +383,8 @@ extension RecordState {
   }
 }
 
-/// A time in the form in which content contains it, which is equal in every store. It contains an offset only
-/// if the source states one. An instant is in UTC, whatever zone shows it.
+/// A time in the form in which the content of a record contains it. This form is equal in every store. It
+/// contains an offset only if the source states one. An instant is in UTC, whatever zone shows it.
 package struct StatedTime: Hashable, Sendable {
   /// The shown time, or the instant in UTC.
   package let time: DeviceTime

@@ -15,8 +15,8 @@ package struct Profile: Sendable {
     package let days: Int
   }
 
-  /// The points at every quarter of an hour from midnight on. Each has the samples of half an hour before and
-  /// after it. Empty if there is too little data for a profile.
+  /// The points at every quarter of an hour from midnight on. Each is calculated from the samples of half an
+  /// hour before and after it. Empty if there is too little data for a profile.
   package let points: [Point]
   /// Why there is no profile; nil if there is one.
   package let shortage: Shortage?

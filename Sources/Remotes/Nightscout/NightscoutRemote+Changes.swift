@@ -68,7 +68,7 @@ extension NightscoutRemote {
       return cursor
     }
     // If the clock of the server was set back, writes get earlier times than documents that are already
-    // stored. So the history is read from the earlier of `complete` and the clock on.
+    // stored. So the history is read from `complete` or from the clock's time on, whichever is earlier.
     let start = min(cursor.complete, asked - NightscoutCursor.overlap)
     let isUnchanged = latest == cursor.latest && latest.count == 2
     // Whether all documents up to the latest times were pulled, including writes that became visible late.

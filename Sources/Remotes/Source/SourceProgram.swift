@@ -85,7 +85,8 @@ package enum SourceProgram {
     .send(signal: .kill, toProcessGroup: true, allowedDurationToNextStep: .milliseconds(200)),
   ]
 
-  /// Kills all programs that this program started, even if it has ended itself.
+  /// Kills the program of the source and all programs that it started. These may still run after it has
+  /// ended.
   private static func end(_ execution: Execution<NoInput, SequenceOutput, SequenceOutput>) {
     kill(-execution.processIdentifier.value, SIGKILL)
   }

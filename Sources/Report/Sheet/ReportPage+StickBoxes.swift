@@ -122,7 +122,7 @@ extension ReportPage {
 enum MealPair {
   /// The minimum number of pairs for which a median is shown.
   static let needed = 5
-  /// The maximum time in seconds from the first to the second finger stick.
+  /// The maximum time in seconds between the two finger sticks of a pair.
   private static let maxSeconds: Int64 = 4 * 3600
 
   /// The differences in mg/dL between two finger sticks of a meal: one marked as after a meal, and the last
