@@ -76,8 +76,8 @@ package struct PossibleTime: Sendable {
     // 26 hours are more than the offset of any zone, so no part of the period is after this time.
     let last = period.end + 26 * 3600
     var shown = (last >= 0 ? last : last - step + 1) / step * step
-    // The loop goes backwards, so that an hour that the clocks skip gets no time: its calculated beginning is
-    // not before that of the next hour.
+    // The calculated beginning of an hour that the clocks skip is not before that of the next hour. The loop
+    // goes backwards, so this hour gets no time.
     var next = instant(shown + step)
     while next > period.start {
       let begin = min(instant(shown), next)

@@ -516,7 +516,7 @@ extension SourceTally {
   }
 
   /// The smallest set of other sources whose items together have the amounts of a source. This must be so on
-  /// nearly all days on which both have items. Nil if there is no such set.
+  /// nearly all days on which the source and the set have items. Nil if there is no such set.
   private func parts(of whole: Int, on around: ClosedRange<Int>) -> [Int]? {
     let open = around.filter { days[whole][$0]?.isDecided == false }
     let rest = { (source: Int, day: Int) in

@@ -14,7 +14,7 @@ package struct BackupFacts: Sendable {
   package var isThere: Bool?
   /// The host's clock in UTC seconds.
   package var now: Int64
-  /// Why the notes of backups cannot be read; nil if they can.
+  /// Why the notes that the store keeps about its backups cannot be read; nil if they can.
   package var problem: Failure?
 
   /// The last backup, and whether its file is there.

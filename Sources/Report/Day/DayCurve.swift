@@ -212,8 +212,8 @@ package struct DayTally: Sendable {
         var hours: [DayCurve.Hour] = []
         for hour in (0...24).reversed() {
           let begin = instant(midnight + Int64(hour) * 3600)
-          // An hour that a change of clocks skips is left out: its calculated beginning is not before that of
-          // the next hour.
+          // An hour that a change of clocks skips is left out. It is recognised, since its calculated
+          // beginning is not before that of the next hour.
           guard begin < hours.last?.instant ?? .max else { continue }
           hours.append(DayCurve.Hour(hour: hour, instant: begin))
         }
