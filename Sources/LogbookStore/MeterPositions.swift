@@ -5,8 +5,8 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// How far the memory of a meter was stored, as the JSON of a setting. The name of the setting contains the
-/// number of the device.
+/// Up to which reading the memory of a meter was stored, as the JSON of a setting. The name of the setting
+/// contains the number of the device.
 struct StoredPosition: Codable {
   private let number: Int64
   private let mark: String

@@ -45,19 +45,19 @@ package struct RemoteSetting: Hashable, Sendable {
   package var logbookName: String
   /// The id of this node, a random UUID.
   package var node: String
-  /// The number of the last run; 0 before the first.
+  /// The number of the last upload; 0 before the first.
   package var run: Int64
-  /// The id of the last run; nil before the first.
+  /// The id of the last upload; nil before the first.
   package var runID: String?
   /// The cursor up to which the remote's changes were pulled; nil before the first pull.
   package var cursor: String?
   /// The latest position of the remote that this store has seen.
   package var lastSeenPosition: String?
-  /// The number of consecutive runs that failed temporarily.
+  /// The number of consecutive uploads that failed temporarily.
   package var failures: Int
   /// When the next attempt is due, in UTC seconds; nil for immediately.
   package var nextAttempt: Int64?
-  /// When a run last succeeded, in UTC seconds; nil if none has.
+  /// When an upload last succeeded, in UTC seconds; nil if none has.
   package var lastSuccess: Int64?
   /// When the store got this remote, in UTC seconds; nil if that was not stored.
   package var since: Int64?
@@ -65,7 +65,7 @@ package struct RemoteSetting: Hashable, Sendable {
   package var lastPush: Int64?
   /// When all changes of others were last fetched, in UTC seconds.
   package var lastPull: Int64?
-  /// Why the last run failed; nil if it succeeded.
+  /// Why the last upload failed; nil if it succeeded.
   package var lastError: String?
   /// A failure that only a person can correct. It was reported, and every upload since the last success has
   /// had it. Nil without such a failure.
@@ -118,8 +118,8 @@ extension Store {
   /// - Parameters:
   ///   - logbook: the logbook that the access leads to.
   ///   - isNewRemote: whether a person wants another logbook than the current one.
-  ///   - first: the run in which a request was already sent to this remote, for a store without a remote. Its
-  ///     number is not used again.
+  /// - first: the stamp with which a request was already sent to this remote, if the store had no remote
+  ///   then. Its number is not used again.
   ///   - seconds: the host's clock in UTC seconds.
   /// - Throws: `Failure` of category `configuration` for another logbook without `isNewRemote`; nothing
   ///   changes then.
@@ -250,7 +250,8 @@ extension RemoteSetting {
     lastSuccess = try row.optionalSeconds("last_success")
     since = try row.optionalSeconds("since")
     lastError = try row["last_error"]
-    // Unreadable content counts as no failure, since it only prevents a repeated report.
+    // A text that cannot be read counts as no failure. The only consequence is that a failure is reported
+    // again.
     persistentFailure = (try row["lasting_failure"] as String?).flatMap(PersistentFailure.init(stored:))
     lastPush = try row.optionalSeconds("last_push")
     lastPull = try row.optionalSeconds("last_pull")

@@ -6,12 +6,12 @@ import SQLiteRows
 
 /// The settings of a store. The raw value is the name in the table.
 enum StoreSetting: String {
-  /// The base zone and its origin while no record states them. Otherwise the last base zone that this system
-  /// knew.
+  /// The base zone and its origin while no record states them. If a record does, the last base zone that this
+  /// system knew.
   case timezone
   case timezoneOrigin = "timezone-origin"
-  /// Set while `import --timezone` has set the base zone and no input of that import has ended. Then an
-  /// import with this zone counts as the one that set it.
+  /// Set while `import --timezone` has set the base zone and no input of that import has ended. An import
+  /// with this zone then counts as the import that set it.
   case baseOfImport = "base-of-import"
   /// The names of zones, one on each line, that this system did not know when it derived the offsets.
   case unknownZones = "unknown-zones"
@@ -36,7 +36,7 @@ enum StoreSetting: String {
   /// Set if records were not downloaded, since a person cancelled their download.
   case recordsLeftOut = "records-left-out"
 
-  /// The id of the last run that pulled and did everything, stored with its end.
+  /// The id of the last upload that pulled and completed its work, stored in the same transaction as its end.
   case endedRun = "ended-run"
 
   static let historyOnDemand = "on-demand"

@@ -29,7 +29,7 @@ package struct SourceAccess: Codable, Hashable, Sendable {
   package var clientCertificate: String?
   /// The path of the private key of `clientCertificate`.
   package var clientKey: String?
-  /// The id of the person whose items are read, if answers contain several persons or name none.
+  /// The id of the person whose items are read, if responses contain several persons or name none.
   package var patient: String?
   /// The id of the format; nil to detect it.
   package var format: String?
@@ -39,7 +39,7 @@ package struct SourceAccess: Codable, Hashable, Sendable {
   package var timezone: String?
   /// The order of day and month in dates, `dmy` or `mdy`; nil if it is not given.
   package var dateOrder: String?
-  /// The model name for readings, if answers name no device.
+  /// The model name for readings, if responses name no device.
   package var device: String?
   /// The minimum time between two fetches for which no person asked, in seconds.
   package var intervalSeconds: Int
@@ -98,23 +98,23 @@ package struct SourceState: Codable, Hashable, Sendable {
   package var lastingSince: Int64?
   /// Whether requests are stopped until a person acts.
   package var isBlocked = false
-  /// The entity tag (`ETag`) of the last answer.
+  /// The entity tag (`ETag`) of the last response.
   package var entityTag: String?
-  /// The header `Last-Modified` of the last answer, unchanged.
+  /// The header `Last-Modified` of the last response, unchanged.
   package var lastModified: String?
-  /// The SHA-256 of the last answer.
+  /// The SHA-256 of the last response.
   package var digest: String?
   /// The instant of the newest sensor value that the source returned.
   package var newestValue: Int64?
-  /// When the source last answered with data. It is kept if a person sets the source again.
+  /// When the source last sent data. It is kept if a person sets the source again.
   package var answeredAt: Int64?
-  /// The longest period that an answer with recent values covered, in seconds.
+  /// The longest period that a response with recent values covered, in seconds.
   package var reachSeconds: Int64?
-  /// The maximum number of sensor values in an answer with recent values.
+  /// The maximum number of sensor values in a response with recent values.
   package var mostValues: Int?
   /// The position at which the next fetch continues, in a form that depends on the type of source.
   package var cursor: String?
-  /// The periods for which neither the source nor, at the last fetch, the store had readings.
+  /// The periods for which the source has no readings, and for which the store had none at the last fetch.
   package var holes: [SourceHole] = []
   /// All holes as they were found. They stay after an import has filled them, since the import may be undone.
   /// Nil if an older program wrote the state, which stored only `holes`.
@@ -123,7 +123,7 @@ package struct SourceState: Codable, Hashable, Sendable {
   package var exitStatus: String?
   /// The last line that the command wrote to standard error.
   package var lastLine: String?
-  /// Whether the next answer is accepted even if it states another person than earlier inputs.
+  /// Whether the next response is accepted even if it states another person than earlier inputs.
   package var acceptsPerson = false
 
   /// The maximum number of stored holes. The newest are kept.

@@ -163,7 +163,7 @@ package final class Store {
   }
 
   /// Opens the file. If two processes switch a new file to its write-ahead log at the same time, each holds a
-  /// lock that the other needs. SQLite then refuses one of them at once, and that one tries again.
+  /// lock that the other needs. SQLite then refuses one of them at once. The refused process tries again.
   private static func openQueue(_ path: String, _ configuration: Configuration) throws -> DatabaseQueue {
     let end = ContinuousClock.now + .seconds(busyTimeoutSeconds)
     while true {
@@ -209,7 +209,7 @@ func translatingErrors<Value>(_ path: String, _ work: () throws -> Value) throws
     throw Failure(.inputOutput, "the store \(fileName(path)) is damaged: \(damage); \(Store.recovery)")
       .of(store: path)
   } catch is RowDecodingError {
-    // The error's own text contains the row, and with it health data.
+    // The error's own text contains the row, and with it health data, so it is not shown.
     throw Failure(
       .inputOutput,
       "the store \(fileName(path)) is damaged: a row holds another type than its column; \(Store.recovery)"
@@ -252,8 +252,8 @@ private func failure(for error: DatabaseError, path: String) -> Failure {
 /// A store that can be read although nothing can be written next to it: on read-only media, or in a folder of
 /// another user.
 ///
-/// Even to read, SQLite needs a file for its log next to the store. It does not if a URI declares the store
-/// immutable.
+/// SQLite needs a file for its log next to the store, even to read it. It needs none if a URI declares the
+/// store immutable.
 struct FrozenFile {
   /// The URI that SQLite opens in place of the path.
   let name: String

@@ -22,13 +22,14 @@ package struct PersonAction: Hashable, Sendable {
     package let reading: TypedReading?
     /// The reading that the subject hides or shows; nil if it is not in the store.
     package let target: TypedReading?
-    /// Whether the action changed the subject. False for a record that only belongs to a corrected entry.
+    /// Whether the action changed the subject. False for a record that belongs to an edited entry and that
+    /// the edit left unchanged.
     package let isChanged: Bool
   }
 
-  /// A reading of an action.
+  /// A reading that a person typed, hid or restored.
   package struct TypedReading: Hashable, Sendable {
-    /// The id that commands use.
+    /// The short id that commands print and accept.
     package let id: String
     /// The identity of the reading.
     package let identity: ReadingIdentity
@@ -43,17 +44,17 @@ package struct PersonAction: Hashable, Sendable {
   package let kind: Kind
   /// When the person did the action, in UTC seconds.
   package let madeAt: Int64
-  /// The number of the newest import at that time; 0 if there was none.
+  /// The number of the newest import at the time of the action; 0 if there was none.
   package let latestIngest: Int64
   package let isUndone: Bool
   package let subjects: [Subject]
 }
 
-/// One step that `undo` can revert and `redo` can repeat.
+/// What `undo` reverts next, or `redo` repeats next.
 package enum PersonStep: Hashable, Sendable {
   case ingest(Int64)
   case action(PersonAction)
-  /// The merge of the store at a path, which is never undone.
+  /// The merge of another store, with the path of that store. A merge is never undone.
   case merge(String)
 }
 
@@ -75,7 +76,7 @@ struct ActionLog {
   /// - Parameters:
   ///   - guids: the records that the work changes or adds.
   ///   - added: readings that a person typed in this action. An undo hides them.
-  ///   - kept: the typed readings of an entry of which `work` changes other parts.
+  /// kept: the typed readings of an entry. `work` changes other parts of the entry, and not these readings.
   func noting<Value>(
     _ kind: PersonAction.Kind, _ guids: [String], added: [StoredReading] = [], kept: [StoredReading] = [],
     _ work: () throws -> Value
@@ -91,8 +92,8 @@ struct ActionLog {
     for guid in guids { try keepState(of: guid, action, isAfter: true) }
     for reading in added { try keep(reading, action, isAdded: true) }
     for reading in kept { try keep(reading, action, isAdded: false) }
-    // An undo cannot remove a record. So the logged state before a new withdrawal is the withdrawal without
-    // the field `hidden`, which hides nothing.
+    // Undo cannot remove a withdrawal that the action created. So the state logged before the action is the
+    // same withdrawal without the field `hidden`, which hides nothing.
     try database.executeCached(
       sql: """
         INSERT INTO action_state
@@ -210,8 +211,8 @@ struct ActionStates {
     var before: RecordState?
     var after: RecordState?
 
-    /// Whether both states exist and agree. An edit of an entry also lists the records that it leaves
-    /// unchanged.
+    /// Whether both states exist and agree. For an edited entry, the log also lists the entry's records that
+    /// the edit left unchanged.
     var isUnchanged: Bool { before.flatMap { before in after.map { before.agrees(with: $0) } } ?? false }
   }
 

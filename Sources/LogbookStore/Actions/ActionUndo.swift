@@ -8,7 +8,7 @@ import SQLiteRows
 package struct ActionOutcome: Hashable, Sendable {
   /// The records that changed.
   package var changed: [String] = []
-  /// The records that something else has changed since the action. They stay as they are.
+  /// The records that stay as they are, because something else changed them after the action.
   package var left: [String] = []
 }
 
@@ -28,12 +28,13 @@ extension Store {
     try read { try ActionLog.actions("TRUE", [], limit: limit, $0) }
   }
 
-  /// The records that undoing or redoing an action would change or leave.
+  /// The records that undoing or redoing an action would change, and those that it would leave as they are.
   package func outcome(of action: PersonAction, _ direction: UndoDirection) throws -> ActionOutcome {
     try read { try ActionUndo(action.id, direction, $0).outcome }
   }
 
-  /// Undoes or redoes an action. Each record gets one edit, unless it was changed since.
+  /// Undoes or redoes an action. Each record gets one edit, unless something else changed it after the
+  /// action.
   ///
   /// - Parameter now: the host's clock in UTC seconds.
   package func apply(
@@ -53,7 +54,7 @@ extension Store {
       return .merge(merge.path)
     }
     if let action, action.latestIngest >= ingest ?? 0 { return .action(action) }
-    // An import that contained only known items is also a step: these items stay visible because of it.
+    // An import that contained only known items can also be undone: its items stay visible because of it.
     return try (ingest ?? lastImport(database, that: hasKnownItems)).map(PersonStep.ingest)
   }
 
@@ -82,8 +83,8 @@ extension Store {
         """)
   }
 
-  /// The last merge of another store that added or changed items. Merges are found by their complete counts,
-  /// which downloads do not store.
+  /// The last merge of another store that added or changed items. A download has the same format, but its
+  /// counts lack the member `known`.
   private static func lastMerge(_ database: Database) throws -> (id: Int64, path: String)? {
     let row = try Row.fetchOne(
       database,
@@ -163,8 +164,8 @@ struct ActionUndo {
     if isUndo { try database.executeCached(sql: "INSERT INTO redo (action) VALUES (?)", arguments: [action]) }
   }
 
-  /// Marks this record as unchanged by the action. So a later change of the record stays, even if the action
-  /// is redone.
+  /// Logs equal states before and after the action for this record, as if the action had not changed it. So a
+  /// redo does not overwrite a later change of the record.
   private func leave(_ guid: String) throws {
     try database.executeCached(
       sql: """
@@ -175,7 +176,8 @@ struct ActionUndo {
         """, arguments: [action, guid])
   }
 
-  /// Whether every record that belongs to an entry was added by the same action and is unchanged since.
+  /// Whether an undo may delete an added entry. Every record that belongs to the entry must have been added
+  /// by the same action and be unchanged since.
   private func isFree(_ entry: String) throws -> Bool {
     try RecordEditor.children(of: entry, database).allSatisfy { child in
       guard let pair = pairs[child], pair.before == nil, let after = pair.after,

@@ -4,10 +4,10 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// The contents of attachments that are pending, in both directions.
+/// The queues of attachment contents: those to be uploaded and those to be downloaded.
 enum AttachmentQueue {
-  /// Queues every content for upload or download. The remote may lack any of them, and may have any that this
-  /// store lacks.
+  /// Queues every content: for upload if this store has it, and for download if this store lacks it. What the
+  /// remote has is not known.
   static func requeueAll(_ database: Database) throws {
     try database.execute(
       sql: "UPDATE blob SET uploaded = 0, refusal = NULL WHERE uploaded = 1 OR refusal IS NOT NULL")
@@ -17,7 +17,7 @@ enum AttachmentQueue {
 
   /// Queues the contents again that the remote refused permanently. Returns their number.
   static func releaseRefused(_ database: Database) throws -> Int {
-    // A content that no record refers to is not sent again.
+    // A content that no record refers to is not sent again, so it is not counted.
     let contents =
       try Int.fetchOne(
         database,
@@ -32,8 +32,8 @@ enum AttachmentQueue {
 }
 
 extension Store {
-  /// Queues every content for a comparison with the remote, which may have lost some. An upload asks for each
-  /// content once, and sends it only if the remote lacks it. Needs the role `sync`.
+  /// Queues every content for a comparison with the remote, which may have lost some. An upload asks the
+  /// remote once for each content, and sends it only if the remote lacks it. Needs the role `sync`.
   package func requeueContents() throws { try write(AttachmentQueue.requeueAll) }
 
   /// Queues the download of a content that a person asked for. It becomes the first download, even if it was
@@ -70,11 +70,11 @@ extension Store {
 
 /// The numbers of pending contents of attachments.
 package struct AttachmentBacklog: Hashable, Sendable {
-  /// Contents to be sent.
+  /// Contents that are queued for upload.
   package let toSend: Int
   /// The number of bytes in the contents that `toSend` counts.
   package let toSendBytes: Int64
-  /// Contents that are not in this store yet.
+  /// Contents that are queued for download.
   package let toFetch: Int
   /// Contents that the remote refused permanently.
   package let refused: Int

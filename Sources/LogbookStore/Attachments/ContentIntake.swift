@@ -61,7 +61,7 @@ package final class ContentIntake {
     try database.execute(
       sql: """
         DELETE FROM temp.intake WHERE digest IN (SELECT digest FROM main.blob WHERE held = size);
-        -- What was fetched of a content that is here in one piece.
+        -- Remove downloaded parts of a content that was collected completely.
         DELETE FROM main.blob_part WHERE digest IN (SELECT digest FROM temp.intake);
         INSERT INTO main.blob (digest, size) SELECT digest, size FROM temp.intake WHERE true
           ON CONFLICT (digest) DO UPDATE SET held = 0, size = excluded.size;

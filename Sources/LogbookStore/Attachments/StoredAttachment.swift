@@ -25,8 +25,8 @@ package struct StoredAttachment: Sendable {
   /// Why the content is no longer sent or fetched; nil if nothing was refused.
   package let refusal: String?
 
-  /// The SQL columns of an attachment. Another node may have written any values into the fields. A field with
-  /// a value of another type counts as missing.
+  /// The SQL columns of an attachment. Another node can write any values into the fields of a record. A field
+  /// whose value has a wrong type counts as missing.
   static let columns = """
     \(StoredRecord.columns), \(StoredField.text("name")), \(StoredField.text("type")), \(StoredField.bytes("size")),
     \(StoredField.digest), coalesce(blob.held, 0), coalesce(blob.held = blob.size, 0), coalesce(blob.uploaded, 0),
@@ -50,7 +50,8 @@ package struct StoredAttachment: Sendable {
 }
 
 extension Store {
-  /// The attachments of an entry, in the order in which they were attached, or the attachment with this id.
+  /// The attachments of the entry with this guid, in the order in which they were attached. If the guid is
+  /// that of an attachment, only this attachment.
   package func attachments(of guid: String) throws -> [StoredAttachment] {
     try read { database in
       try Row.fetchAll(

@@ -6,8 +6,8 @@ import Glibc
 import Logbook
 import TemporaryFiles
 
-/// A copy of a store at one moment. Stores with equal content give copies with equal bytes. So programs that
-/// keep many backups can store an unchanged one once.
+/// A copy of a store at one moment. Stores with equal content give copies with equal bytes. So a program that
+/// keeps many backups can store equal copies only once.
 package struct BackupFile: Hashable, Sendable {
   /// The path of the file.
   package let path: String
@@ -53,7 +53,7 @@ package struct BackupFile: Hashable, Sendable {
     }
   }
 
-  /// The size and digest that a copy of the store would have. The copy is deleted.
+  /// Copies a store only to find the size and digest of the copy, which is then deleted.
   package static func measure(_ store: Store, part: String) throws -> BackupFile {
     try make(of: store, part: part) { part in
       part.remove()
@@ -61,7 +61,7 @@ package struct BackupFile: Hashable, Sendable {
     }
   }
 
-  /// - Parameter target: the path that a person named; nil if that is `path`.
+  /// - Parameter target: the path that a person named, for messages; nil if that is `path`.
   private static func make(
     of store: Store, part path: String, for target: String? = nil, _ finish: (BackupPart) throws -> String
   ) throws -> BackupFile {
@@ -112,7 +112,7 @@ private struct BackupPart {
       defer { Glibc.close(descriptor) }
       throw Self.failure(.cannotCreate, path, "cannot be emptied")
     }
-    // If a killed run left such a log next to the file, SQLite would apply it to the copy.
+    // If a killed run left one of these log files next to the file, SQLite would apply it to the copy.
     for suffix in ["-journal", "-wal", "-shm"] { unlink(PathText.bytes(path + suffix)) }
   }
 
@@ -158,7 +158,7 @@ private struct BackupPart {
     } else if link(PathText.bytes(path), PathText.bytes(target)) == 0 {
       remove()
     } else {
-      // Some file systems support no hard links, such as those of memory cards.
+      // Some file systems, such as those of memory cards, support no hard links. There, the copy is renamed.
       let mayRename = errno == EPERM || errno == ENOTSUP
       guard mayRename, access(PathText.bytes(target), F_OK) != 0,
         rename(PathText.bytes(path), PathText.bytes(target)) == 0
@@ -171,8 +171,9 @@ private struct BackupPart {
     return target
   }
 
-  /// Removes or refuses logs of another database that lie next to `target`, since SQLite would apply them to
-  /// the copy. A log without its database may be the last trace of a lost store, and is never removed.
+  /// SQLite would apply a log of another database that lies next to `target` to the copy. If a file is
+  /// replaced, its logs are removed. If no file is at `target`, a log may be the last trace of a lost store,
+  /// so the backup fails.
   private func clearLogs(of target: String, replaces: Bool) throws(Failure) {
     for suffix in ["-wal", "-journal"] {
       let log = target + suffix
@@ -201,7 +202,7 @@ extension Store {
   fileprivate func copy(into file: String) throws {
     try translatingErrors(file) {
       try queue.inDatabase { database in
-        // The copy writes another file. SQLite refuses this, too, while `query_only` is on.
+        // SQLite refuses the copy while `query_only` is on, although the copy writes another file.
         let isReader = try Bool.fetchOne(database, sql: "PRAGMA query_only") ?? false
         try database.execute(sql: "PRAGMA query_only = OFF")
         let copied = Result {

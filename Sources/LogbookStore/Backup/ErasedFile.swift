@@ -6,7 +6,7 @@ package import Logbook
 /// A file that is overwritten before it is removed, so that its content does not stay in free blocks of the
 /// disk. This does not help on file systems that never write in place, and on disks that move blocks.
 package struct ErasedFile {
-  /// The result for a file.
+  /// What happened to the file.
   package enum Outcome: Hashable, Sendable {
     case removed, absent
     /// The file has other bytes than expected, and was not removed.

@@ -4,8 +4,8 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// Writes people's decisions about what counts once. Each decision is an edit of a record of kind `count`, so
-/// it syncs. Readings and other records do not change.
+/// Writes people's decisions on doubles: which items count only once. Each decision is an edit of a record of
+/// kind `count`, so it syncs. Readings and other records do not change.
 ///
 /// Needs a store opened as `editor`.
 package struct CountEditor {
@@ -57,7 +57,8 @@ package struct CountEditor {
 
 /// The decisions in a store.
 enum CountDecisions {
-  /// Every decision that this program understands, including those that were reset to the rule.
+  /// Every decision that this program understands, including decisions that a person withdrew (`choice` is
+  /// `rule`).
   static func all(_ database: Database) throws -> [CountDecision] {
     let rows = try Row.fetchCursor(
       database.cachedStatement(
@@ -81,7 +82,8 @@ enum CountDecisions {
 }
 
 extension Store {
-  /// People's decisions about counting. For pairs of items that a person joined, both items are read.
+  /// People's decisions about doubles. If a decision states that two items are the same, both items are read
+  /// as well.
   package func countingRules() throws -> CountingRules {
     try read { database in
       let decisions = try CountDecisions.all(database)

@@ -5,8 +5,8 @@ package import Logbook
 import SQLiteRows
 
 extension Store {
-  /// People's decisions, and the copies between two instants: finger sticks that are a sensor's values, and
-  /// items that one source states a second time.
+  /// People's decisions, and the copies between two instants. Copies are finger sticks that repeat a sensor's
+  /// value, and items that one source states twice.
   package func countingRules(since: Int64?, until: Int64?) throws -> CountingRules {
     var rules = try countingRules()
     rules.sensorCopies = try sensorCopies(since: since, until: until, rules)
@@ -15,10 +15,10 @@ extension Store {
   }
 
   /// Calls `body` with each dose, meal, finger stick and ketone reading that passes the filter and is
-  /// visible, and with its verdict. They come in the order of time. Items outside the range are read as well,
+  /// visible, and with its verdict. The order is by time. Items outside the filter's range are read as well,
   /// since they affect the verdicts.
   ///
-  /// - Parameter omitted: the addresses of finger sticks that affect no verdict.
+  /// - Parameter omitted: the addresses of finger sticks to leave out, because they affect no verdict.
   package func forEachCounted(
     _ filter: ItemFilter, besides omitted: Set<String> = [],
     _ body: (StoredItem, CountableItem, CountVerdict) throws -> Void
@@ -57,11 +57,11 @@ package enum CountingContext {
 }
 
 extension Store {
-  /// Whether the store has visible finger sticks that may be values of a sensor. If so, readings of two more
-  /// weeks affect the verdicts.
+  /// Whether the store has visible finger sticks that may be values of a sensor. If so, readings up to a week
+  /// before and after a period affect the verdicts on its items.
   package func mayRelaySensors() throws -> Bool { try relayedTimes() != nil }
 
-  /// The finger sticks that are a sensor's values, as far as they affect the verdicts between two instants.
+  /// The finger sticks that repeat a sensor's value, as far as they affect the verdicts between two instants.
   package func sensorCopies(
     since: Int64?, until: Int64?, _ rules: CountingRules
   ) throws -> SensorCopies {
@@ -99,8 +99,8 @@ extension Store {
     return finder.finish()
   }
 
-  /// The instants between which all finger sticks are that may be values of a sensor. Nil if there are none,
-  /// as in most stores.
+  /// A range of instants that contains all finger sticks that may be values of a sensor. Nil if there are
+  /// none, as in most stores.
   private func relayedTimes() throws -> Range<Int64>? {
     try read { database in
       let rows = try Row.fetchAll(
@@ -122,13 +122,13 @@ extension Store {
     }
   }
 
-  /// The maximum offset of a shown time, plus two seconds: a sensor may have the same value in another
-  /// second.
+  /// The maximum difference between a shown time and its instant, plus two seconds: the sensor's reading of
+  /// the same value may have another second.
   private static let maxOffset = PositionSpan.maxOffset + 2
 }
 
-/// Passes on only items that have another item in the same minute. These are few, so the fields of few
-/// records are read.
+/// Passes on only items that have another item in the same minute. There are few of them, so the fields of
+/// only a few records are decoded.
 private struct NearItems {
   /// The maximum number of items in a minute. If a minute has more, its items are not compared.
   private static let maxItems = 4096

@@ -95,7 +95,8 @@ final class ExaminedFile {
       if isPlain || "/._-~".unicodeScalars.contains(scalar) { return String(scalar) }
       return (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
     }.joined()
-    // In a URI, two slashes at the start are followed by the name of a host. Two more make the host empty.
+    // In a URI, two slashes at the start are followed by a host name. So two slashes are added, which make
+    // this name empty.
     return text.hasPrefix("/") ? "//" + text : text
   }
 }
@@ -105,8 +106,8 @@ package enum SQLiteLibrary {
   /// The version of the library.
   package static var version: SQLiteVersion { SQLiteVersion(sqlite3_libversion_number()) }
 
-  /// The options by which the library was built without a feature that stores need. Empty if it has all of
-  /// them.
+  /// The build options that removed a feature from the library which stores need. Empty if the library has
+  /// all of these features.
   package static var missing: [String] {
     SQLiteVersion.missing(isThreadSafe: sqlite3_threadsafe() != 0) { sqlite3_compileoption_used($0) != 0 }
   }

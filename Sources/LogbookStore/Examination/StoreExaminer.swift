@@ -84,7 +84,7 @@ package struct StoreExaminer {
   private func findings(_ file: ExaminedFile, of check: String) throws -> [String] {
     do {
       let text = try file.rows("PRAGMA \(check)(3)").compactMap { $0.first ?? nil }
-      // SQLite puts several findings into one row, under a title.
+      // SQLite puts several findings into one row, after a title line that starts with `***`.
       let lines = text.flatMap { $0.split(separator: "\n") }.filter { !$0.hasPrefix("***") }.map(String.init)
       return lines == ["ok"] ? [] : lines
     } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
@@ -174,8 +174,8 @@ package struct StoreExaminer {
   /// writes to the store.
   private func schemaFindings(_ file: ExaminedFile) throws -> SchemaComparison {
     func texts(_ sql: String) throws -> [String] { try file.rows(sql).compactMap { $0.first ?? nil } }
-    // Only a program of the older version knows all statements of its schema. Here it is enough that no view
-    // has replaced a table, since only tables are read.
+    // This program does not know the statements of an older schema. It is enough to check that no view has
+    // replaced a table, since only tables are read.
     guard try file.number("PRAGMA user_version") == Int64(Schema.schema.version) else {
       return SchemaComparison(
         changed: try Schema.schema.replacedTables(texts(FileSchema.views)).map { "table \($0)" })
@@ -268,7 +268,7 @@ package struct StoreExaminer {
   /// The tables with rows that violate their CHECK constraints, each with the number of such rows. SQLite's
   /// own checks ignore these constraints on a read-only connection, so queries check them here.
   private func brokenRules(_ file: ExaminedFile) throws -> [String] {
-    // Only a program of the older version knows all constraints of its schema.
+    // This program does not know the constraints of an older schema.
     guard try file.number("PRAGMA user_version") == Int64(Schema.schema.version) else { return [] }
     let sql = "SELECT name || char(10) || sql FROM sqlite_schema WHERE type = 'table'"
     let tables = try SchemaComparison.ofNewStore { try String.fetchAll($0, sql: sql) }.map { text in
@@ -305,10 +305,10 @@ package struct StoreExamination: Sendable {
     package var brokenReferences = 0
     /// The tables with rows that violate CHECK constraints, each with the number of these rows.
     package var brokenRules: [String] = []
-    /// The number of series whose stored count of readings is wrong, and of partitions of readings that
-    /// belong to no series.
+    /// The number of series whose stored count of readings is wrong, plus the number of series that readings
+    /// refer to and that do not exist.
     package var misplacedSeries = 0
-    /// The number of hidden readings that are not in the store.
+    /// The number of rows that hide a reading which is not in the store.
     package var lostWithdrawals = 0
     /// The number of attachments whose content does not have the stored SHA-256.
     package var wrongContents = 0
@@ -350,8 +350,8 @@ package struct StoreExamination: Sendable {
   /// An examination without findings.
   package init() {}
 
-  /// Why the content of this store must not be merged into another one; nil if nothing is wrong. The rows are
-  /// only checked by a deep check.
+  /// Why the content of this store must not be merged into another one; nil if nothing is wrong. Only a deep
+  /// check examines the rows.
   package var defect: String? {
     if let first = damage.first { return first }
     guard let deep else { return nil }
@@ -367,16 +367,16 @@ package struct ExaminedRemote: Hashable, Sendable {
   package var access: RemoteAccess
   /// The id of the logbook on the remote.
   package var logbook: String
-  /// When a run last succeeded, in UTC seconds.
+  /// When an upload last succeeded, in UTC seconds.
   package var lastSuccess: Int64?
-  /// When the next attempt is due, in UTC seconds.
+  /// When the next attempt to upload is due, in UTC seconds.
   package var nextAttempt: Int64?
-  /// Why the last run failed; nil if it succeeded.
+  /// Why the last upload failed; nil if it succeeded.
   package var lastError: String?
   /// When the logbook was removed permanently on the remote, in UTC seconds.
   package var purgedAt: Int64?
 
-  /// A remote that no run has reached yet.
+  /// A remote that no upload has reached yet.
   package init(access: RemoteAccess, logbook: String) {
     self.access = access
     self.logbook = logbook

@@ -26,8 +26,8 @@ package struct IngestCounts: Equatable, Sendable {
   package var knownRecords = 0
   /// Rows that are equal to an earlier row of this input.
   package var repeatedRecords = 0
-  /// Of `repeatedRecords`, the rows of doses and meals that are new in the store. They may be two equal facts
-  /// of one minute.
+  /// Of `repeatedRecords`, the rows of doses and meals that are new in the store. Such a row may be a second
+  /// equal dose or meal in the same minute.
   package var repeatedAmounts = 0
   /// Records whose row changed at the source, and which were updated.
   package var updatedRecords = 0
@@ -44,16 +44,16 @@ package struct IngestCounts: Equatable, Sendable {
   package var ambiguousTimes = 0
   /// Readings whose shown time is implausible.
   package var doubtfulTimes = 0
-  /// Items that keep the zone of a period, and not the zone given for this import. An earlier import gave
-  /// them the same zone, and a person stated the period after that.
+  /// Items that did not get the zone given for this import, because they belong to a period with another
+  /// zone. An earlier import gave them the same zone, and a person stated the period after that.
   package var periodItems = 0
   /// Items of earlier imports that this input contains, too, and whose instant the zone given for this input
   /// changed.
   package var movedItems = 0
-  /// Times in an export of another store that the zones of this store place at other instants than the export
-  /// states.
+  /// Times in an export of another store for which the zones of this store give another instant than the
+  /// export states.
   package var moved = MovedTimes()
-  /// New readings, counted by kind and unit, such as `cbg`.
+  /// New readings, counted by the name of their kind, such as `cbg`.
   package var newByKind: [String: Int] = [:]
   /// The first shown time of all readings in the input, in civil seconds.
   package var firstTime: Int64?
@@ -65,7 +65,7 @@ package struct IngestCounts: Equatable, Sendable {
   /// The last shown time, in civil seconds, of the items that `firstCounted` describes.
   package var lastCounted: Int64?
 
-  /// The account that made the export, if it is new and an earlier export is of another one; else nil.
+  /// Set if no earlier import names the account that made this export, but one names another account.
   package var newAccount: NewAccount?
 
   /// An import whose export was made by an account that no earlier import names.
@@ -114,7 +114,7 @@ package struct IngestCounts: Equatable, Sendable {
     [\.notTaken, \.skipped, \.newByKind]
   }
 
-  /// Counts rejected items by reason. Reasons contain no values, so few of them are different.
+  /// Counts rejected items by reason. Reasons contain no values, so there are few different ones.
   mutating func note(_ rejections: [Rejection]) {
     rejected += rejections.count
     for rejection in rejections { notTaken[rejection.reason, default: 0] += 1 }

@@ -34,7 +34,8 @@ extension IngestEntry {
   }
 }
 
-/// The counts with the member names of glucoport-json(5). An import that did not end may lack any member.
+/// The counts with the member names of glucoport-json(5). The counts of an import that did not end may lack
+/// any member.
 private struct StoredCounts: Codable {
   struct Records: Codable {
     let new, known, repeated, updated, kept: Int?

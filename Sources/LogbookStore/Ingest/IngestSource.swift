@@ -5,7 +5,7 @@ package import Logbook
 
 /// What is known about an input when its ingest begins.
 package struct IngestSource: Sendable {
-  /// The prefix of `name` for imports by `fetch`. The name of the source follows.
+  /// The prefix of `name` for imports by `fetch`. After it, `name` has the name of the source.
   package static let fetched = "source "
 
   /// The path of the file, `-` for standard input, the name of a meter, or `fetched` and the name of a
@@ -35,8 +35,8 @@ package struct IngestSource: Sendable {
   package let persons: [StatedPerson]
   /// Whether the input is an export of another program, whose sensor values may be those of another person.
   package let isExport: Bool
-  /// Whether the input is another store. Then the items in the other store do not count as contents of an
-  /// import here.
+  /// Whether the input is another store. If so, its items are not noted as items that an import of this store
+  /// contained.
   package let isMerge: Bool
   /// Whether the source is known to repeat rows, so that equal rows need no warning.
   package let repeatsRows: Bool
@@ -64,7 +64,8 @@ package struct IngestSource: Sendable {
 }
 
 extension IngestSource {
-  /// What a person can do if the sensor values are not those of the stored sensors.
+  /// The part of an error message that states what a person can do if the sensor values are not those of the
+  /// stored sensors.
   var adviceOnOtherSensor: String {
     let file = name.shellWord
     if name.hasPrefix(Self.fetched) {

@@ -3,14 +3,15 @@
 import GRDB
 package import Logbook
 
-/// The end of an ingest: stores what is only known then, and changes withdrawals and zones.
+/// The end of an ingest: stores what is known only at the end, and changes withdrawals and zones.
 extension IngestWriter {
   /// Stores with the ingest which meter was read and what its clock showed. The firmware is stored with the
   /// device.
   ///
   /// - Parameters:
-  ///   - clock: both clocks, and the meter's lead over the logbook's local time in seconds.
-  ///   - position: how far the memory was read; nil to keep the stored position.
+  /// - clock: what the meter's and the host's clock showed, and how far the meter's was ahead of the
+  ///   logbook's local time in seconds.
+  /// - position: up to which reading the meter's memory was read; nil to keep the stored position.
   package func note(
     _ meter: Device, firmware: String, clock: (comparison: ClockComparison, difference: Int64)?,
     position: MeterPosition? = nil
@@ -34,7 +35,7 @@ extension IngestWriter {
     }
   }
 
-  /// Ends the ingest: applies the changes at the source and stores how the input ended.
+  /// Ends the ingest: updates withdrawals and zones, and stores how the input ended.
   ///
   /// - Parameter digest: the SHA-256 of the input; nil for a session with a meter, which has no bytes.
   package func finish(
@@ -52,8 +53,8 @@ extension IngestWriter {
           try decisionsJSON(decisions),
           id,
         ])
-      // Inputs with equal bytes have the age of the oldest one, since a copy of a file may have a later time.
-      // An input without a file is as old as its import.
+      // Inputs with equal bytes get the time of the oldest one, since a copy of a file may have a later time.
+      // An input without a file gets the time when its import began.
       try database.executeCached(
         sql: """
           UPDATE ingest SET modified_at = (SELECT min(coalesce(modified_at, started_at)) FROM ingest WHERE digest = ?1)
@@ -83,8 +84,8 @@ extension IngestWriter {
     }
     do {
       if database.isInsideTransaction { try database.rollback() }
-      // If the ingest has no row yet, the store was locked. Waiting for the lock again would probably fail,
-      // too.
+      // If the ingest has no row yet, the store was locked. Nothing is written, since the wait for the lock
+      // would probably fail again.
       guard !isAtomic, id != 0, try isOwnStore() else { return }
       try database.executeCached(sql: "UPDATE ingest SET outcome = 'failed' WHERE id = ?", arguments: [id])
       try state.notes.save(database)

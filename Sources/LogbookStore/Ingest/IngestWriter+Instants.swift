@@ -3,10 +3,10 @@
 import GRDB
 import Logbook
 
-/// Times in an export of another store that the zones of this store place at other instants than the export
+/// Times in an export of another store for which the zones of this store give another instant than the export
 /// states.
 package struct MovedTimes: Equatable, Sendable {
-  /// The number of readings and records.
+  /// The number of readings and records with such a time.
   package var count = 0
   /// The first such time, with both offsets and the zone of this store: `2026-03-01T07:10:33 was at +01:00,
   /// and is at …`. Empty without one.
@@ -14,12 +14,11 @@ package struct MovedTimes: Equatable, Sendable {
 }
 
 extension IngestWriter {
-  /// Counts the times of a batch that move.
+  /// Counts the times of a batch for which this store's zones give another instant than the export states.
   ///
-  /// An export of another store states the offsets that its store derived. They are never content, so that
-  /// two stores of one logbook agree. But if they do not follow from the zones of this store, the export was
-  /// written in another zone, and a person must know that. Repeated and skipped hours are not compared: ticks
-  /// may have decided about them.
+  /// An export of another store states the offsets that its store derived. This store derives its own offsets
+  /// and ignores them. But if the two differ, the export was written in another zone, and a person must know
+  /// that. Repeated and skipped hours are not compared, since ticks may have decided their offsets.
   func noteMovedTimes(in batch: IngestBatch) throws {
     guard let input = source.zone, !input.placesReadings, !source.isMerge else { return }
     let readings = batch.readings.lazy.filter { $0.placement.source == .zone }

@@ -24,7 +24,7 @@ package final class IngestWriter {
     /// The items to which the zone applies that a person gave for the input.
     var given = GivenItems()
     var doubled = DoubledTimes()
-    /// Where the ingest stored new readings, by the ids of their series.
+    /// The range of positions at which the ingest stored new readings, by the ids of their series.
     var stretches: [Int64: NewStretch] = [:]
     /// The statements about the person that are already stored.
     var persons: Set<StatedPerson> = []
@@ -58,7 +58,7 @@ package final class IngestWriter {
   var corrections: Corrections?
   var otherKind: KindMismatch?
   private var sensors: SensorComparison?
-  /// The decoded withdrawals, which all batches use.
+  /// The decoded withdrawals. All batches use them.
   let withdrawals = WithdrawalCache()
 
   init(
@@ -113,9 +113,9 @@ package final class IngestWriter {
   }
 
   /// Stores a batch in one transaction. If the source allows it, unsorted readings are buffered for
-  /// `storeSpooled`. Readings with the newest first are buffered, too, if the store has no later ones. Then
-  /// all further readings are buffered as well, since of two readings with one identity the first must be
-  /// stored.
+  /// `storeSpooled` instead. Readings with the newest first are buffered, too, if they are later than all
+  /// stored ones. After the first buffered batch, the readings of all later batches are buffered as well: of
+  /// two readings with one identity, the first one must be stored.
   ///
   /// - Returns: the readings that the store rejects. Items that the batch already lists as rejected are not
   ///   included.
@@ -173,8 +173,8 @@ package final class IngestWriter {
   /// Discards the buffered readings, since a person who interrupts an import does not want to wait for them.
   package func dropScattered() { scattered = nil }
 
-  /// Extends the range of times of counted items by a batch that has new ones. Another source may state the
-  /// same items.
+  /// Extends `firstCounted` and `lastCounted` by the doses and meals of a batch that has new records. In this
+  /// range, the caller looks for the same items from other sources.
   private func noteCounted(_ records: [ImportedRecord]) {
     for record in records where record.kind == .insulin || record.kind == .food {
       state.counts.noteCounted(record.deviceTime.seconds)
@@ -190,7 +190,7 @@ package final class IngestWriter {
     state.counts.keptRecords += outcome.kept
   }
 
-  /// Runs `work`, applies the statements of the records, and then runs `last`.
+  /// Runs `work`, applies the zones and withdrawals that records state, and then runs `last`.
   private func apply(_ work: () throws -> Void, _ last: () throws -> Void) throws {
     try work()
     try Statements.applyChanges(database, withdrawals)
@@ -209,8 +209,8 @@ package final class IngestWriter {
     throw StatedZone.missing(source.name, zones.unknownBase)
   }
 
-  /// Throws if the store was replaced by a backup during the import. The numbers of devices and imports would
-  /// then belong to others.
+  /// Throws if the store was replaced by a backup during the import. The ids of devices and of this import
+  /// would then refer to other rows.
   private func requireOwnStore() throws {
     guard try isOwnStore() else {
       throw Failure(
@@ -266,7 +266,8 @@ package final class IngestWriter {
     state.persons.formUnion(new)
   }
 
-  /// - Parameter last: runs at the end of the transaction, after the statements in records were applied.
+  /// - Parameter last: runs at the end of the transaction, after the zones and withdrawals in records were
+  ///   applied.
   func inTransaction(then last: () throws -> Void = {}, _ work: () throws -> Void) throws {
     let before = state
     do {
@@ -283,8 +284,8 @@ package final class IngestWriter {
   }
 
   /// Whether it is faster to sort the readings before storing them. For readings with the newest first, this
-  /// is true only if they are later than all stored ones. Between stored readings, every order takes the same
-  /// time.
+  /// is true only if they are later than all stored ones. If they fall between stored readings, sorting saves
+  /// no time.
   private func shouldSortFirst(_ readings: [Reading]) throws -> Bool {
     if UnsortedSpool.areScattered(readings) { return true }
     guard UnsortedSpool.areNewestFirst(readings) else { return false }
@@ -305,7 +306,7 @@ package final class IngestWriter {
     return keepsScattered
   }
 
-  /// Stores readings, except those that are stored as another kind; see `KindMismatch`.
+  /// Stores readings, except those that the store already has as another kind; see `KindMismatch`.
   private func write(_ batch: [Reading]) throws -> [Rejection] {
     guard let otherKind, case let places = try otherKind.stored(in: batch, deviceIDs: state.deviceIDs),
       !places.isEmpty
@@ -347,7 +348,8 @@ package final class IngestWriter {
     }
     var (first, last) = (state.counts.firstTime ?? .max, state.counts.lastTime ?? .min)
     var (ambiguous, doubtful) = (0, 0)
-    // Read once before the loop, since Swift checks each access to a property of this object at run time.
+    // Swift checks each access to a property of this object at run time, so they are read once before the
+    // loop.
     let (corrections, deviceIDs) = (corrections, state.deviceIDs)
     for reading in batch {
       first = min(first, reading.deviceTime.seconds)

@@ -5,11 +5,11 @@ import Logbook
 import SQLiteRows
 
 /// Doses, meals, finger sticks and ketones of earlier imports that a later export of the same format no
-/// longer has. The imports may be those of other stores. If the later export has the items before and after
-/// them, a person deleted them in the app, or corrected their time.
+/// longer has. Earlier imports into other stores count as well. If the later export has the items before and
+/// after a missing item, a person deleted it in the app, or corrected its time.
 ///
-/// An export that was not made to contain the items proves nothing: one of the latest days, one without this
-/// kind of items, or a part of a file. Nor does an older export that is imported later. So each missing item
+/// Some exports lack an item for another reason: they have only the latest days, or no items of this kind, or
+/// are a part of a file. An older export that is imported later proves nothing, either. So each missing item
 /// needs at least ten known items of its kind, and only times between known items are examined.
 struct MissingItems {
   /// The minimum number of known items for each missing one.
@@ -17,15 +17,15 @@ struct MissingItems {
   /// The maximum number of items that a message names.
   private static let maxNamed = 12
 
-  /// The SQL condition that the import `i`, which brought an item, has an export that is not later than that
-  /// of this import.
+  /// The SQL condition that the export of the import `i` was not made later than the export of this import.
+  /// The import `i` brought an item.
   ///
   /// - Parameter ingest: the parameter with the number of this import.
   private static func isNotLater(than ingest: String) -> String {
     "coalesce(i.generated_at, 0) <= (SELECT coalesce(generated_at, 0) FROM ingest WHERE id = \(ingest))"
   }
 
-  /// The SQL condition that the ingest `i` is of readings from a remote.
+  /// The SQL condition that the ingest `i` has readings that were downloaded from a remote.
   private static let isPulled = "i.outcome = 'whole' AND i.digest IS NULL AND i.meter IS NULL"
   private struct Item {
     let time: DeviceTime
@@ -44,7 +44,7 @@ struct MissingItems {
 
   /// A sentence with the commands that hide the items; nil if none is missing.
   ///
-  /// - Parameter kept: the records of this input that the import left as they are.
+  /// - Parameter kept: the records that this input contains, but that the import did not update.
   func sentence(kept: Set<String>) throws -> String? {
     let items = try (readings() + records(kept)).sorted { ($0.time, $0.id) < ($1.time, $1.id) }
     guard !items.isEmpty else { return nil }
@@ -102,8 +102,8 @@ struct MissingItems {
     return try missing.compactMap { try item(at: $0, of: series) }
   }
 
-  /// Whether other imports brought later readings. Then an export of unknown age, whose readings came from a
-  /// remote, may be newer than this one.
+  /// Whether other imports brought later readings. If so, readings from a remote may come from a newer export
+  /// than this one, since the age of their export is not known.
   private func hasLaterReadings(than position: Int64, of series: Int64) throws -> Bool {
     try Bool.fetchOne(
       database.cachedStatement(

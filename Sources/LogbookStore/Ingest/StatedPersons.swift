@@ -7,28 +7,28 @@ import SQLiteRows
 
 /// The result of comparing what an input states about its person with what earlier imports stated.
 package enum PersonVerdict: Hashable, Sendable {
-  /// The statements cannot be compared, for example if one side states nothing.
+  /// The statements cannot be compared, for example because the input or the store states nothing.
   case unknown
-  /// The two state the same person.
+  /// Both state the same person.
   case same
-  /// The two state different people. The values describe the import that stated the other person: its number,
+  /// They state different people. The values describe the import that stated the other person: its number,
   /// its format, and when it began in UTC seconds.
   case other(ingest: Int64, format: String, startedAt: Int64)
 }
 
 extension Store {
-  /// Whether an input is of the person of this store.
+  /// Whether an input is about the person of this store.
   package func verdict(on stated: [StatedPerson]) throws -> PersonVerdict {
     try read { try StatedPersons($0).verdict(on: stated) }
   }
 
-  /// Whether another store is of the person of this one.
+  /// Whether another store is about the person of this store.
   package func verdict(onPersonOf other: Store) throws -> PersonVerdict {
     try other.read { theirs in try read { try StatedPersons($0).verdict(on: StatedPersons(theirs)) } }
   }
 
-  /// Whether both stores have statements that could be compared, but only as digests with different salts.
-  /// Then it is unknown whether both are of one person.
+  /// Whether both stores have statements that could be compared, but only as digests with different salts. It
+  /// is then unknown whether both stores are about one person.
   package func cannotComparePerson(with other: Store) throws -> Bool {
     try other.read { theirs in try read { try StatedPersons($0).isIncomparable(with: StatedPersons(theirs)) }
     }
@@ -73,7 +73,8 @@ struct StatedPersons {
       })
   }
 
-  /// The verdict on what the imports of another store stated. Only copies of one store have the same salt.
+  /// The verdict on what the imports of another store stated. Only copies of one store have the same salt, so
+  /// the statements of other stores cannot be compared.
   func verdict(on other: StatedPersons) throws -> PersonVerdict {
     try verdict(
       on: other.known().filter { !$0.isOfAccount }.map { one in
@@ -109,8 +110,8 @@ struct StatedPersons {
     .other(ingest: known.ingest, format: known.format, startedAt: known.startedAt)
   }
 
-  /// The first import whose account has another name than that of these statements, if no import named theirs.
-  /// Nil if there is none, so that each new name is reported once.
+  /// The first import that names another account than these statements, if no import names their account. Nil
+  /// if there is none, so that each new name is reported once.
   func importOfOtherAccount(than stated: [StatedPerson]) throws -> Int64? {
     let accounts = stated.filter(\.isOfAccount)
     let known = try accounts.isEmpty ? [] : known().filter(\.isOfAccount)

@@ -41,8 +41,7 @@ struct StatedZone {
   /// left out. Such a statement is valid until all imports with these items are undone.
   func state(_ given: GivenItems, at now: Int64) throws -> Result {
     let zones = try LogbookZones(database)
-    // If the logbook has a base zone that only this system does not know, the zone of an input does not
-    // replace it.
+    // If this system does not know the base zone of the logbook, the zone of an input does not replace it.
     guard zones.isKnown || zones.unknownBase != nil else {
       try ZoneRecords.setBase(zone, at: now, database)
       try Store.set(.baseOfImport, "1", database)
@@ -71,8 +70,8 @@ struct StatedZone {
   struct Result {
     /// The records that state the zone for the items of the import.
     var statements: [ImportedRecord] = []
-    /// The number of items that keep the zone of a period: a person stated the period after an earlier, equal
-    /// statement about these items.
+    /// The number of items that keep the zone of a period. An earlier import gave them the same zone as this
+    /// one, and a person stated the period after that.
     var otherwise = 0
     /// The number of visible items of earlier imports whose offset the zone changes.
     var moved = 0

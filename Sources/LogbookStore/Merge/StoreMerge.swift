@@ -106,9 +106,9 @@ private struct AgedRecord {
   let record: SyncRecord
   let age: RecordAge
 
-  /// Records in the order of their ids.
+  /// At most `limit` records with a guid after `guid`, in the order of their guids.
   ///
-  /// - Parameter kind: only those of a kind; nil for all.
+  /// - Parameter kind: the kind of the records; nil for all kinds.
   static func page(
     after guid: String, kind: String? = nil, limit: Int, _ database: Database
   ) throws -> [AgedRecord] {
@@ -146,7 +146,8 @@ private struct RecordAge {
     editedAt = try row.optionalSeconds(0)
     let own = WritingAge(
       generatedAt: try row.seconds(1), modifiedAt: try row.seconds(2), startedAt: try row.seconds(3))
-    // The import of another store may have written the content. Its start is unknown here.
+    // An import of another store may have written the content. This store does not know when that import
+    // began, so it uses the time of the file.
     if let age = record.state.export, age != ExportAge(generated: own.generatedAt, modified: own.modifiedAt) {
       export = WritingAge(generatedAt: age.generated, modifiedAt: age.modified, startedAt: age.modified)
     } else {
@@ -173,7 +174,8 @@ extension IngestWriter {
   /// person.
   fileprivate func take(recordsOf other: Store, _ batch: BatchTable, at now: Int64) throws {
     try inTransaction {
-      // This ingest read no input, so it is not one of the imports that `BroughtItems` considers.
+      // With this outcome and without a digest, `BroughtItems` does not count this ingest as an import of an
+      // input.
       try database.executeCached(
         sql: "UPDATE ingest SET outcome = 'whole' WHERE id = ?", arguments: [ingestID])
       // Contents come before records, since each record of an attachment queues the download of a missing
@@ -250,7 +252,7 @@ private struct MergedContents {
 /// restores it.
 private final class RecordMerge {
   private let transaction: SyncTransaction
-  /// The number of the merge's ingest; nil for records that state something about other items.
+  /// The number of the merge's ingest; nil for the withdrawals that the private copy gets.
   private let ingest: Int64?
   private var origins: [WritingAge: Int64] = [:]
   private var database: Database { transaction.database }
@@ -262,9 +264,9 @@ private final class RecordMerge {
 
   /// Whether the other store's content replaces the content here. Content that a person wrote or deleted has
   /// precedence over imported content, then later content over earlier. Of two exports the later one is used,
-  /// as if both were imported here. At equal times the digest decides, so that both stores choose the same. A
-  /// content that is already stored as the remote's side of a conflict stays there until a person resolves
-  /// the conflict.
+  /// as if both were imported here. At equal times the content with the larger digest is used, so that both
+  /// stores choose the same. If the other store's content is already stored as the remote's side of a
+  /// conflict, it stays there until a person resolves the conflict.
   private func takes(_ theirs: AgedRecord, over mine: SyncRecord) throws -> Bool {
     if mine.state.isDeleted { return false }
     if try transaction.remoteSide(of: mine)?.state.agrees(with: theirs.record.state) == true { return false }
@@ -306,13 +308,13 @@ private final class RecordMerge {
     return outcome
   }
 
-  /// Whether a base zone may replace the one here, which no record states and no person gave.
+  /// Whether the base zone of the other store may replace this store's, because no person gave that one.
   private func adoptsBase(_ state: RecordState) throws -> Bool {
     try !state.isDeleted && LogbookZones(database).origin != .given
   }
 
-  /// The content to be stored. If only imports wrote the content, its time of an edit is the age of its
-  /// export.
+  /// The content to be stored. If only imports wrote it, `editedAt` was the age of the export, and becomes
+  /// the stored time of an edit.
   private func stored(_ aged: AgedRecord) -> RecordState {
     var state = aged.record.state
     if aged.record.isImportedOnly { state.editedAt = aged.age.editedAt }

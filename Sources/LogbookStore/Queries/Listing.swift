@@ -27,7 +27,7 @@ package struct ItemFilter: Sendable {
   package var includesWithdrawn = false
   /// Returns whether the readings of a device are listed; nil to list all devices.
   package var includesDevice: (@Sendable (Device) -> Bool)?
-  /// The maximum number of items, of which the newest are listed; nil for all items.
+  /// The number of newest items to list; nil for all items.
   package var newest: Int?
 
   /// A filter for all visible items of the kinds that people see.
@@ -195,7 +195,8 @@ private struct ListedRecords {
   private let cursor: RowCursor
   private let isDescending: Bool
   private var upcoming: StoredRecord?
-  /// The base zone as a record, if no record states it yet. An export needs it for other stores.
+  /// The base zone as a record, if no record states it yet. An export contains it, so that other stores learn
+  /// the zone.
   private var base: StoredRecord?
 
   init(_ database: Database, _ filter: ItemFilter, isDescending: Bool) throws {
@@ -237,9 +238,9 @@ private struct ListedRecords {
       arguments: range + (first.map { [$0] } ?? []))
   }
 
-  /// A shown time such that the `newest` newest records are all after it; nil if there are fewer records. The
-  /// index by shown time finds it without sorting. The order by instant differs from the order by shown time
-  /// by at most one offset on each side.
+  /// A shown time that is before all of the `newest` newest records; nil if there are fewer records. The
+  /// index by shown time finds it without sorting. It is earlier by two maximum offsets, since the order by
+  /// instant can differ from the order by shown time.
   private static func firstShown(
     _ database: Database, _ filter: ItemFilter, _ range: StatementArguments, newest: Int
   ) throws -> Int64? {
@@ -268,8 +269,8 @@ private struct ListedRecords {
       """
   }
 
-  /// An SQL condition on the shown times, so that SQLite can use the index. Statements about other items are
-  /// listed whatever their time.
+  /// An SQL condition on the shown times, so that SQLite can use the index. It is empty if statements about
+  /// other items are listed, since their time does not matter.
   private static func stretch(_ filter: ItemFilter) -> String {
     if filter.includesUnlistedKinds { return "" }
     let span = PositionSpan(isInstant: false).positions(since: filter.since, until: filter.until)

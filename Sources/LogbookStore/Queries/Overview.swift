@@ -108,11 +108,11 @@ package struct IngestEntry: Sendable {
   package let counts: String
   /// The decisions about the input, as a JSON list.
   package let decisions: String
-  /// The number of readings that it stored.
+  /// The number of readings that the import stored.
   package let new: Int
   /// The number of readings that were already in the store.
   package let known: Int
-  /// The numbers of records that the import stored, that the store already had, and that the import changed.
+  /// The numbers of records that the import stored, that it found in the store, and that it changed.
   package let records: (new: Int, known: Int, updated: Int)
   /// The number of rejected items.
   package let rejected: Int
@@ -120,8 +120,8 @@ package struct IngestEntry: Sendable {
   package let meter: Device?
   /// The meter's firmware; nil if it reported none.
   package let firmware: String?
-  /// The meter's clock and the host's at one moment, and how far the meter was ahead of the logbook's local
-  /// time, in seconds. Nil for an export, and for a meter without a clock.
+  /// What the meter's and the host's clock showed at one moment, and how far the meter's was ahead of the
+  /// logbook's local time, in seconds. Nil for an export, and for a meter without a clock.
   package let clock: (comparison: ClockComparison, difference: Int64)?
 
   static let columns = """
@@ -232,12 +232,13 @@ extension Store {
     \(RecordCondition.isPending) AND NOT (\(SiteSchema.isConnected) AND \(Withdrawn.recordIsUnsent))
     """
 
-  /// The kinds that lists do not show, as SQL. Of these, people see only the pending records.
+  /// The kinds that lists do not show, as SQL. The overview has a line for such a kind only if some of its
+  /// records are pending or refused.
   private static let statements = RecordKind.known.filter { !RecordKind.listed.contains($0) }
     .map { "'\($0.rawValue)'" }.joined(separator: ", ")
 
   /// The newest ingests, newest first. The ingest of typed readings is left out, since each typed entry is a
-  /// separate action. Rows that only keep the age of an export are left out, too.
+  /// separate action. Rows that only store the age of an export are left out, too.
   package func ingests(limit: Int) throws -> [IngestEntry] {
     try read { try Self.ingests($0, limit: limit) }
   }
@@ -265,7 +266,7 @@ extension Store {
     }
   }
 
-  /// When the last ingest ended, by its host's clock; nil before the first.
+  /// When the last ingest ended, by its host's clock; nil if none has ended.
   package func lastSuccess() throws -> Int64? {
     try read { database in
       try StoredRow.seconds(

@@ -11,13 +11,13 @@ package struct ReadingDay: Hashable, Sendable {
   package let readings: Int
   /// The number of readings that the remote does not have yet.
   package let queued: Int
-  /// The state of the day's reading that is furthest from being synced.
+  /// The sync state of the reading of this day that is furthest from being synced.
   package let state: SyncState
 }
 
 extension Store {
   /// The days with readings of any device that pass the filter, oldest first. `newest` limits the number of
-  /// days. The rows that are read grow with these days, and not with the store.
+  /// days. Only the rows of these days are read, whatever the size of the store.
   package func readingDays(_ filter: ItemFilter, _ activity: SyncActivity) throws -> [ReadingDay] {
     try translatingErrors(path) {
       try queue.inDatabase { database in
@@ -37,12 +37,12 @@ extension Store {
     let limit = filter.newest ?? .max
     guard limit > 0 else { return [] }
     var tallies: [Int64: DayCounts] = [:]
-    // The start of the first day to be listed; nil until there are enough days.
+    // The start of the oldest day in the result; nil until the maximum number of days is found.
     var first: Int64?
     var readings = try OrderedReadings(database, filter, isDescending: true)
     while let reading = try readings.next() {
-      // All further readings have this instant or an earlier one. Their shown day can be later than the
-      // instant by at most one offset.
+      // All further readings have this instant or an earlier one. The day that a device showed can be later
+      // than the instant by at most one offset.
       if let first, reading.utc < first - PositionSpan.maxOffset { break }
       let day = reading.deviceTime.startOfDay
       let isNew = tallies[day] == nil

@@ -4,11 +4,11 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// Whether a store has a reading of another input.
+/// Whether a store has a reading that another input contains.
 package enum SampleHolding: Hashable, Sendable {
-  /// It has the reading with this value, and no withdrawal hides it.
+  /// The store has a reading with this position and value, and no withdrawal hides it.
   case equal
-  /// It has readings of the device and kind before and after it, and not this one.
+  /// The store has readings of the device and kind before and after this reading, but not this reading.
   case missing
   /// The reading is before or after all readings of its device and kind.
   case outside

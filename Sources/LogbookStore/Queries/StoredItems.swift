@@ -16,7 +16,7 @@ package struct StoredReading: Sendable {
   package let positionKind: PositionKind
   /// The shown time in civil seconds, or the tick.
   package let position: Int64
-  /// The value as it is part of the identity; see `Reading.valueBucket`.
+  /// The value as the identity of the reading has it; see `Reading.valueBucket`.
   package let valueBucket: Int64
   /// Distinguishes readings that share every other part of the identity: 0, 1, 2 and so on.
   package let occurrence: Int64
@@ -81,7 +81,7 @@ package struct StoredRecord: Sendable {
   package let kind: RecordKind
   /// The guid of the entry to which the record belongs; nil for an entry.
   package let entryGuid: String?
-  /// The shown time of the entry.
+  /// The shown time of the record.
   package let deviceTime: DeviceTime
   /// The offset of the shown time from UTC, and its source.
   package let placement: Placement
@@ -95,7 +95,7 @@ package struct StoredRecord: Sendable {
   package let version: Int
   /// The version that the remote has; 0 for none.
   package let versionSynced: Int
-  /// The ingest that last wrote it; nil if none did.
+  /// The number of the ingest that last wrote the record; nil if none did.
   package let ingest: Int64?
   /// The remote's reason, if it refused exactly this version permanently; otherwise nil.
   package let refusal: String?
@@ -159,7 +159,7 @@ package enum StoredItem: Sendable {
     }
   }
 
-  /// The time that the clock of its device or person showed.
+  /// The time that the clock of the device or of the person showed.
   package var deviceTime: DeviceTime {
     switch self {
     case .reading(let reading): reading.deviceTime
@@ -168,8 +168,8 @@ package enum StoredItem: Sendable {
   }
 }
 
-/// SQL expressions for fields of a row of `record`. Another program may have written a value of another type.
-/// Such a field counts as missing.
+/// SQL expressions for fields of a row of `record`. A field counts as missing if another program wrote a
+/// value of a wrong type.
 enum StoredField {
   /// The SHA-256 of an attachment; empty if the field is missing or not a SHA-256.
   static let digest = """

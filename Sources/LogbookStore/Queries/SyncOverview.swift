@@ -17,8 +17,8 @@ package struct SyncOverview: Sendable {
   /// The number of downloads that are no longer tried, since the remote refused them or their content could
   /// not be stored.
   package let refusedDownloads: Int
-  /// The end of the history that was not downloaded, as a shown time in civil seconds; nil if all was
-  /// downloaded.
+  /// The shown time in civil seconds up to which the history of the remote was not downloaded; nil if all of
+  /// it was downloaded.
   package let missingHistoryEnd: Int64?
   /// Whether records are missing because a person cancelled their download.
   package let leavesOutRecords: Bool
@@ -68,7 +68,8 @@ extension Store {
   }
 
   /// When the oldest pending reading was imported. A reading stores no such time, but its import does. A
-  /// successful upload leaves no reading pending, so only imports that ended after it are considered.
+  /// successful upload leaves no reading pending, so only imports that ended after the last successful upload
+  /// are considered.
   private func oldestPendingReading() throws -> Int64? {
     try read { database in
       try StoredRow.seconds(

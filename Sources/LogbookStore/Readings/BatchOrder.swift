@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The readings of one batch in the order of the table's key, with the identities that they have within the
-/// input.
+/// The readings of one batch in the order of the table's key. Equal readings are removed, and different
+/// readings with one key get separate occurrences.
 ///
 /// Sorted readings are inserted five times faster than unsorted ones, since each insert appends to its part
 /// of the B-tree. Sorting also places readings with one identity next to each other.
@@ -27,7 +27,7 @@ struct BatchOrder {
   struct Item {
     let valueBucket: Int64
     let occurrence: Int64
-    // 32 bits each, since a batch has as many items as readings.
+    // 32 bits each save memory, since a batch has as many items as readings.
     private let shortIndex: UInt32
     private let shortSeries: UInt32
 
@@ -43,14 +43,15 @@ struct BatchOrder {
 
   /// The readings to store, in the order of the key.
   private(set) var items: [Item] = []
-  /// The number of readings that are equal to another one of the batch, and are stored once.
+  /// The number of readings that are equal to an earlier one of the batch, and so are not stored.
   private(set) var repeated = 0
-  /// Readings with another value, but with the same stated identity or tick as another one of the batch.
+  /// Readings that have another value, but the same stated identity or tick as an earlier reading of the
+  /// batch.
   private(set) var changed: [Item] = []
-  /// Groups of different readings with one key, in the order of their occurrences. The occurrences depend on
-  /// the readings with this key that are already stored.
+  /// Groups of different readings with one key, in the order of their occurrences. Their final occurrences
+  /// depend on the readings with this key that are already stored.
   private(set) var together: [[Item]] = []
-  /// Indexes of readings in the batch whose tick is also that of an earlier reading, on another day.
+  /// Indexes of readings in the batch whose tick an earlier reading of another day has, too.
   private(set) var restarted: [Int] = []
   private var keys: [Key] = []
 
@@ -61,10 +62,11 @@ struct BatchOrder {
     together.removeAll(keepingCapacity: true)
     restarted.removeAll(keepingCapacity: true)
     repeated = 0
-    // For a small batch, the numbering of its series has little effect on speed.
+    // For a small batch, the order in which its series get their ids has little effect on speed.
     if readings.count > BatchTable.capacity { try table.meet(readings) }
     try makeKeys(readings, in: &table)
-    // While an array grows, its old and its new memory exist at the same time.
+    // While an array grows, its old and its new memory exist at the same time, so the memory is reserved
+    // before.
     items.reserveCapacity(keys.count)
     var start = 0
     while start < keys.count {
@@ -101,7 +103,7 @@ struct BatchOrder {
     if !isSorted { sortKeys() }
   }
 
-  /// Sorts the keys. In most inputs, only few readings are out of order. These are taken out, sorted, and
+  /// Sorts the keys. In most inputs, only few readings are out of order. These are removed, sorted, and
   /// merged with the others, which takes a fifth of the time of sorting all.
   private mutating func sortKeys() {
     var late: [Key] = []
@@ -153,15 +155,16 @@ struct BatchOrder {
     }
   }
 
-  /// Whether two sensor values have one shown time and two instants, as in the hour that clocks repeat in autumn.
+  /// Whether two sensor values have the same shown time, but different instants, as in the hour that clocks
+  /// repeat in autumn.
   private static func areTwoPasses(_ one: Reading, _ other: Reading) -> Bool {
     ValueSets.numbers(one) && one.placement.utcOffset != other.placement.utcOffset
   }
 
   /// Numbers different readings of one identity as occurrences. Stated occurrences are kept. Values that are
-  /// equal only after rounding are numbered by size, with control tests last. Two values at one shown time
-  /// are numbered in the order of the input, those of a second pass last. A tick identifies only one reading, so the others are listed as
-  /// changed.
+  /// equal only after rounding are numbered by size, with control tests last. Two sensor values at one shown
+  /// time are numbered in the order of the input. Of a repeated hour, the values with a stated offset come
+  /// last. A tick identifies only one reading, so the others are listed as changed.
   private mutating func number(_ distinct: [Int], series: Int, _ valueBucket: Int64, _ readings: [Reading]) {
     let first = readings[distinct[0]]
     if first.occurrenceIsStated {

@@ -5,13 +5,13 @@ import GRDBSQLite
 import Logbook
 
 /// Rows in memory that SQL statements of one connection read as the table `batch`. Each connection has one
-/// such table. Every user empties it first.
+/// such table. Code that fills the table empties it first.
 ///
 /// `INSERT … SELECT` from this table takes two thirds of the time of inserting a hundred rows with
 /// parameters: no value is bound or copied.
 final class BatchTable {
-  /// The maximum number of rows at a time. A chunk that contains known rows is searched twice, so larger
-  /// chunks bring no gain.
+  /// The maximum number of rows. A chunk that contains known rows is searched twice, so larger chunks would
+  /// not be faster.
   static let capacity = 500
 
   fileprivate let rows = UnsafeMutablePointer<ReadingRow>.allocate(capacity: capacity)
@@ -51,7 +51,7 @@ final class BatchTable {
     areAlike = areAlike && row.isAlike(rows[0])
   }
 
-  /// Appends readings. It takes many at once, since Swift checks each access to a property at run time.
+  /// Appends readings. It appends many in one call, since Swift checks each access to a property at run time.
   func append(_ items: ArraySlice<BatchOrder.Item>, of readings: [Reading], in series: [Series]) {
     precondition(items.count <= Self.capacity - count)
     var (count, areAlike) = (self.count, self.areAlike)
@@ -65,9 +65,9 @@ final class BatchTable {
   }
 }
 
-// SQLite calls the following functions with pointers that it got from here. `connect` creates each table, and
-// `open` creates each cursor. Their first member is the structure that SQLite knows. They are freed when
-// SQLite asks for it. While a statement reads the rows, no rows are appended.
+// SQLite calls the following functions with pointers that these functions gave it before. `connect` creates
+// each table, and `open` creates each cursor. The first member of both is the structure that SQLite knows.
+// SQLite frees them with `xDisconnect` and `xClose`. While a statement reads the rows, no rows are appended.
 private enum BatchModule {
   private struct Table {
     var base = sqlite3_vtab()

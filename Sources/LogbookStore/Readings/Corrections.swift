@@ -7,13 +7,14 @@ import SQLiteRows
 /// Finds hand-typed readings whose values an export corrected, and withdraws the old values.
 ///
 /// The value of a hand-typed reading is part of its identity. So a corrected value is stored as a separate
-/// reading. An export shows a correction if it has another value at a shown time and lacks the old one. It must
-/// be later than the last export with the old value, and that one must lack the other value. All exports that
-/// were imported count, so that the order of their imports does not matter. This only works for shown times that
-/// occur once. A reading with a tick or instant as its position keeps its first value, and the other value is
-/// listed as a revision.
+/// reading. An export shows a correction if it has another value at a shown time and lacks the old one. It
+/// must be later than the last export with the old value, and that earlier export must lack the other value.
+/// All imported exports are compared, so that the order of their imports does not matter. This only works for
+/// shown times that occur once. A reading with a tick or instant as its position keeps its first value, and
+/// the other value is listed as a revision.
 ///
-/// The withdrawal belongs to the export that shows the correction. Its undo shows the old value again.
+/// The withdrawal belongs to the import of the export that shows the correction. An undo of this import shows
+/// the old value again.
 ///
 /// The readings of the input are in a TEMP table, so that the use of memory does not grow with the input.
 final class Corrections {
@@ -24,7 +25,8 @@ final class Corrections {
   private let ingest: Int64
   /// The exports that were imported, by the numbers of their imports.
   private var exports: [Int64: Export?] = [:]
-  /// The ages of exports from which a remote has readings, by series.
+  /// For each series, the age of the export from which the remote got its readings, as far as the readings
+  /// show it.
   private var remoteAges: [Int64: ExportAge?] = [:]
 
   init(_ database: Database, ingest: Int64) throws {
@@ -33,22 +35,22 @@ final class Corrections {
     try database.executeCached(sql: "DELETE FROM temp.hand_typed")
   }
 
-  /// The tables that a connection needs before its first ingest.
+  /// The tables that each connection creates before its first ingest.
   static let tables = """
     CREATE TEMP TABLE IF NOT EXISTS hand_typed
       (device INTEGER, kind INTEGER, position INTEGER, value_bucket INTEGER,
        PRIMARY KEY (device, kind, position, value_bucket)) WITHOUT ROWID;
     """
 
-  /// Notes a reading of the input, if a person typed it by hand. Not called for an input that states
-  /// identities, since it comes from a store and not from a source.
+  /// Notes a reading of the input in the table `hand_typed`, if a person typed it by hand. Readings with
+  /// stated identities are not noted, since they come from a store and not from a source.
   @inline(__always)
   func note(_ reading: Reading, device: Int64) throws {
     if reading.marks.contains(.manual) { try noteHandTyped(reading, device: device) }
   }
 
-  /// Withdraws values that an export corrected, and restores those that a later one has again. Call it when the
-  /// input has ended and the times of the ingest are stored.
+  /// Withdraws values that an export corrected, and shows values again that a later export restored. Must be
+  /// called after the input has ended and the times of the ingest are stored.
   ///
   /// - Returns: the number of withdrawals that are new or changed.
   func write() throws -> Int {
@@ -60,7 +62,8 @@ final class Corrections {
     for verdict in try verdicts() {
       for ingest in verdict.imports { records[ingest, default: []].append(verdict.record) }
     }
-    // The latest export writes a withdrawal. The others are stored as further imports that state it.
+    // The import of the latest export writes a withdrawal. The imports of the other exports are stored as
+    // further imports that state it.
     let imports = try records.keys.map { (ingest: $0, age: try export($0)?.age) }
       .sorted { ($1.age ?? .unknown, $0.ingest) < ($0.age ?? .unknown, $1.ingest) }
     return try imports.reduce(0) { count, next in
@@ -70,8 +73,8 @@ final class Corrections {
     }
   }
 
-  /// Withdraws readings that a run downloaded and that a later export of this store corrects. A withdrawal that
-  /// exists stays as it is.
+  /// Withdraws readings that an upload downloaded from the remote and that a later export of this store
+  /// corrects. An existing withdrawal is not changed.
   ///
   /// - Parameter placer: derives the offsets of the withdrawals.
   fileprivate func writeForDownloaded(_ placer: RecordPlacer) throws {
@@ -99,21 +102,22 @@ final class Corrections {
   /// An export that was imported.
   private struct Export {
     let age: ExportAge
-    /// Whether the import read all of it, so that a value that it lacks is not in the export.
+    /// Whether the import read the complete export, so that a value which the import lacks is not in the
+    /// export.
     let isWhole: Bool
   }
 
   /// A hand-typed reading, which is compared with others at the same position.
   private struct Candidate {
     let reading: StoredReading
-    /// The ages of the exports with the reading, by the numbers of their imports.
+    /// The ages of the exports that contain the reading, by the numbers of their imports.
     let exports: [Int64: ExportAge]
-    /// The least age of the export with a reading that another store imported; nil for a reading of this store's
-    /// imports. A growing export that is as new as the other readings from it states them all.
+    /// The minimum age of the export with this reading, if another store imported it; nil if an import of this
+    /// store contained the reading. A growing export contains all readings up to its newest one.
     let remoteAge: ExportAge?
-    /// The age of the last export with the reading; nil if unknown.
+    /// The age of the last export that contains the reading; nil if unknown.
     var age: ExportAge? { exports.values.max() ?? remoteAge }
-    /// The imports of the last export with the reading.
+    /// The imports of the last export that contains the reading.
     var lastImports: Set<Int64> { Set(exports.filter { $0.value == age }.keys) }
 
     func isAtPlace(of other: Candidate) -> Bool {
@@ -122,7 +126,7 @@ final class Corrections {
     }
   }
 
-  /// A withdrawal, with the imports whose exports show that it is right.
+  /// A withdrawal to write, with the imports whose exports show the correction.
   private struct Verdict {
     let record: ImportedRecord
     let imports: Set<Int64>
@@ -149,7 +153,7 @@ extension Corrections {
     ORDER BY s.device, s.kind, r.position, r.value_bucket, r.occurrence
     """
 
-  /// The SQL condition that a reading was typed by hand and that its shown time occurs once.
+  /// The SQL condition that a person typed a reading by hand, and that its shown time occurs once.
   private static func isHandTyped(_ table: String) -> String {
     """
     \(table).marks & \(ReadingMarks.manual.rawValue) <> 0 AND \(table).marks & \(ReadingMarks.clockSetBack.rawValue) = 0
@@ -157,7 +161,7 @@ extension Corrections {
     """
   }
 
-  /// Notes the hand-typed readings that an ingest from a remote stored.
+  /// Copies the identities of hand-typed readings that were downloaded from a remote to `hand_typed`.
   private static let noteDownloaded = """
     INSERT INTO temp.hand_typed SELECT s.device, s.kind, r.position, r.value_bucket
     FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
@@ -192,7 +196,7 @@ extension Corrections {
         let runs = try KnownRun.fetch(of: try row["series"], besides: undone, database)
         ordered = (series, visibility.series(series).ordered, KnownRunCursor(runs))
       }
-      // The values of a withdrawn import are not compared.
+      // A value that the undo of an import hides is not compared.
       if ordered?.said.lists(SeriesPoint(reading.identity)) == true { continue }
       let contributed = ContributedReading(
         point: SeriesPoint(reading.identity), ingest: reading.ingest, isUploaded: reading.isUploaded)
@@ -223,12 +227,13 @@ extension Corrections {
     }
   }
 
-  /// The imports of exports that have another value instead of this one. They are later than the last export
-  /// with this value, which lacks the other one.
+  /// The imports of exports that have another value instead of this one. These exports are later than the
+  /// last export with this value, and that one lacks the other value.
   private func replacements(of old: Candidate, in place: [Candidate]) throws -> Set<Int64> {
     var imports: Set<Int64> = []
     for other in place where old.lastImports.isDisjoint(with: other.exports.keys) {
-      // Another store imported a later export, and only this import has the old value.
+      // The other value comes from a later export that another store imported, and this store's import has
+      // the old value.
       if let age = other.remoteAge, !old.exports.isEmpty, age > old.age ?? .unknown,
         try !isWithdrawn(other.reading)
       {
@@ -241,7 +246,8 @@ extension Corrections {
     return imports
   }
 
-  /// The age that the newest reading of a series from a remote shows; nil without one.
+  /// The age of an export, as the newest reading of a series from a remote shows it; nil without such a
+  /// reading.
   private func newestFromRemote(of series: Int64) throws -> ExportAge? {
     if let known = remoteAges[series] { return known }
     let newest = try Int64.fetchOne(
@@ -261,7 +267,7 @@ extension Corrections {
     try imports.reduce(into: [:]) { ages, ingest in ages[ingest] = try export(ingest)?.age }
   }
 
-  /// The export of an import; nil for an import that did not end, or readings from a remote.
+  /// The export that an import read; nil if the import did not end or its readings came from a remote.
   private func export(_ ingest: Int64) throws -> Export? {
     if let known = exports[ingest] { return known }
     let row = try Row.fetchOne(
@@ -279,7 +285,7 @@ extension Corrections {
     return export
   }
 
-  /// Whether an import withdrew the reading as corrected, and the withdrawal was not edited since then.
+  /// Whether an import withdrew the reading as corrected, and the withdrawal was not edited after that.
   private func isWithdrawn(_ reading: StoredReading) throws -> Bool {
     let withdrawal = withdrawal(reading, isHidden: true)
     return try Bool.fetchOne(
@@ -303,8 +309,9 @@ extension Corrections {
 }
 
 extension SyncTransaction {
-  /// Withdraws hand-typed readings of a run's ingest that a later export of this store corrects. Must be called
-  /// with the last page of a run, since the downloaded readings show how old their export is.
+  /// Withdraws hand-typed readings that an upload downloaded and that a later export of this store corrects.
+  /// Must be called after all pages are downloaded, since the downloaded readings show how old their export
+  /// is.
   package func withdrawCorrected(pulledBy ingest: Int64) throws {
     try database.execute(sql: Corrections.tables)
     try Corrections(database, ingest: ingest).writeForDownloaded(placer)

@@ -7,13 +7,13 @@ import SQLiteRows
 /// Prevents an import with an inferred kind from storing a measurement again that the store already has as
 /// another kind.
 ///
-/// A table may not state its kind. The times of its rows show whether a sensor took the values, but only if
-/// there are many rows. So a short export of a sensor may be imported as finger sticks. A later, longer
-/// export then contains the same values as those of a sensor.
+/// A table may not state the kind of its values. The times of its rows show whether a sensor measured them,
+/// but only if there are many rows. So a short export of a sensor may be imported as finger sticks. A later,
+/// longer export then contains the same values, and they are recognised as sensor values.
 struct KindMismatch {
   private let database: Database
   private let ingest: Int64
-  /// The inferred kinds, each with the kind as which another part of the same export may be stored.
+  /// The inferred kinds, each with the other kind under which the store may have the same measurements.
   private let others: [(kind: ReadingKind, other: ReadingKind)]
   private let stored: RawStatement
 
@@ -39,7 +39,8 @@ struct KindMismatch {
   }
 
   /// Finds readings of a batch that an earlier import stored as finger sticks instead of sensor readings, or
-  /// the reverse. Returns their indexes, without readings that are also stored as their own kind.
+  /// the reverse. Returns their indexes, without readings that the store also has as the kind that the batch
+  /// states.
   ///
   /// - Parameter deviceIDs: the ids in the store, by the batch's device indexes.
   func stored(in batch: [Reading], deviceIDs: [Int64]) throws -> Set<Int> {
@@ -61,14 +62,14 @@ struct KindMismatch {
       guard let series = theirs[place], series.positions.contains(reading.position),
         try holds(reading, in: series)
       else { continue }
-      // A value that is stored under both kinds, by another source or an earlier import, counts as known.
+      // A value that the store has as both kinds, from another source or an earlier import, counts as known.
       if let series = own[place], try holds(reading, in: series) { continue }
       found.insert(index)
     }
     return found
   }
 
-  /// The reason why a reading is not stored whose measurement the store has as another kind.
+  /// The rejection of a reading whose measurement the store already has as another kind.
   func rejection(of reading: Reading) -> Rejection {
     let kind = reading.kind
     let other = others.first { $0.kind == kind }?.other ?? kind

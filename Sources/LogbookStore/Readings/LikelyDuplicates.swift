@@ -50,7 +50,7 @@ extension IngestWriter {
     let upper: Int64
   }
 
-  /// Devices whose readings match those that this ingest stored. They are reported, but never merged.
+  /// Devices whose readings match the readings that this ingest stored. They are reported, but never merged.
   ///
   /// The new readings are compared with those of other devices at the same times. So the cost grows with the
   /// import, not with the store.

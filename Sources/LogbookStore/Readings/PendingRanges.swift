@@ -4,15 +4,16 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// The positions of readings that become pending, as ranges in the order of the table.
+/// The positions of readings that become pending, as ranges of positions in one partition of the table
+/// `reading`.
 ///
 /// Positions that are far apart are in separate ranges. So a search for pending readings skips uploaded ones
 /// that are between the first and the last reading of an import.
 struct PendingPositions {
   private(set) var ranges: [(partition: Int64, positions: ClosedRange<Int64>)] = []
 
-  /// The maximum distance of two neighbouring positions in one range. For shown times and instants it is a
-  /// day, in which a sensor has at most 1,440 readings. For counts of a device it is 1,000.
+  /// The maximum distance of two neighbouring positions in one range. For shown times and instants, it is a
+  /// day: a sensor has at most 1,440 readings in a day. For counts of a device, it is 1,000.
   static func maxDistance(in partition: Int64) -> Int64 {
     partition < 0 ? 86_400_000 : partition <= 4 ? 86_400 : 1000
   }
@@ -85,8 +86,8 @@ struct PendingRanges {
       keptBy: database, "INSERT INTO pending_range VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")
   }
 
-  /// Makes the stored ranges contain all positions of a range. The nearest range before them is extended, or
-  /// new ranges are added.
+  /// Makes the stored ranges contain all positions of a range. The nearest stored range before these
+  /// positions is extended, or new ranges are added.
   func cover(_ positions: ClosedRange<Int64>, in partition: Int64) throws {
     var start = positions.lowerBound
     while true {
@@ -162,8 +163,8 @@ extension PendingRanges {
   ///
   /// - Parameters:
   ///   - marked: the positions of the marked readings, in order.
-  ///   - remaining: the positions between the first and the last marked one that are still pending, in order.
-  ///     Pending positions with no marked one between them are one range.
+  /// - remaining: the positions between the first and the last marked one that are still pending, in order.
+  ///   Neighbouring pending positions are one range if no marked position is between them.
   func cut(_ marked: [Int64], remaining: [ClosedRange<Int64>], in partition: Int64) throws {
     guard let first = marked.first, let last = marked.last else { return }
     var (place, rest) = (0, 0)

@@ -28,14 +28,14 @@ struct ReadingRow {
     marks = reading.marks
   }
 
-  /// The columns that `give` returns, by the index that SQLite passes.
+  /// The columns of the table `batch`, in the order in which `give` numbers them.
   static let columns = """
     partition, position, series, value_bucket, occurrence, device_time, stated_offset, derived_offset, offset_source,
     value, unit, range_flag, threshold, marks
     """
 
-  /// The values for `columns` if all rows are alike. Half of them come from the columns of the table `batch`.
-  /// The parameters from `?3` on are the values that all rows share.
+  /// The values for `columns` if all rows are alike. Half of them are read from the table `batch`. The
+  /// parameters from `?3` on are the values that all rows share.
   static let valuesIfAlike = """
     ?3, position, series, value_bucket, 0, device_time, stated_offset, derived_offset, ?4, value, ?5, 0, NULL, ?6
     """
@@ -93,8 +93,8 @@ struct ReadingRow {
 }
 
 extension StoredMeasurement {
-  /// Whether the value, the unit and the range flag in a stored row agree with a measurement. They are the
-  /// three columns from `column` on.
+  /// Whether the value, the unit and the range flag in a stored row agree with a measurement. `column` is the
+  /// index of the first of these three columns.
   static func agrees(_ row: RawStatement, from column: Int32, with measurement: Measurement) -> Bool {
     let parts = StoredMeasurement(measurement)
     guard row.integer(column + 2) == parts.rangeFlag else { return false }

@@ -6,8 +6,9 @@ import SQLiteRows
 
 /// Stores each reading once. This is the inner loop of every import.
 ///
-/// Readings outside the stored range of positions are new; those inside it are looked up first. So every
-/// insert of a chunk succeeds completely, and a second import of a file only reads.
+/// Readings outside the stored range of positions are new, so only those inside it are looked up. Because
+/// known readings are found before, every insert of a chunk succeeds completely. A second import of a file
+/// only reads.
 final class ReadingWriter {
   private let database: Database
   private let ingest: Int64
@@ -23,20 +24,20 @@ final class ReadingWriter {
   private var outcome = Outcome()
   /// Readings of the batch that the store has with a different value.
   private var differing: [BatchOrder.Item] = []
-  /// The indexes of the current chunk's items that the store may have.
+  /// The indexes of the current chunk's items whose identities the store may already have.
   private var candidates: [Int] = []
   private var isKnown: [Bool] = []
-  /// The positions of new readings in the chunk that the remote does not have.
+  /// The positions of new readings in the chunk, which the remote does not have yet.
   private var pending = PendingPositions()
-  /// Shown times of the batch whose values may have other occurrences in another store; see `ValueSets`.
+  /// Shown times of the batch whose values another store may number differently; see `ValueSets`.
   private var numbered: Set<PlaceOfValues> = []
   /// Readings of the batch that were stored before this import, by the indexes of their series.
   private var knownPoints: [[SeriesPoint]] = []
-  /// If a chunk has at least this number of new readings, their trigger is dropped for the rest of the batch.
-  /// Dropping and creating the trigger takes 0.5 ms, as long as the trigger takes for 500 readings. A batch
-  /// has up to 40 chunks.
+  /// If a chunk has at least this number of new readings, the trigger for new readings is dropped until the
+  /// end of the batch. Dropping and creating the trigger takes 0.5 ms, as long as the trigger takes for 500
+  /// readings. A batch has up to 40 chunks.
   private static let manyReadings = BatchTable.capacity / 2
-  /// Whether the trigger is dropped, since the batch stores many readings.
+  /// Whether the trigger for new readings is dropped, since the batch stores many of them.
   private var storesMany = false
 
   struct Outcome {
@@ -46,13 +47,13 @@ final class ReadingWriter {
     var changed = 0
     /// The number of known values that have another occurrence in the store than the input states.
     var renumbered = 0
-    /// Shown times for which a sensor has a second, new value, although no zone repeats these times. The flag
-    /// states whether other times within an hour have two values as well.
+    /// Shown times for which a sensor has a second, new value, although no zone repeats these times.
+    /// `isClockSetBack` states whether other times within an hour have two values as well.
     var doubled: [(time: DeviceTime, isClockSetBack: Bool)] = []
     var newByKind: [ReadingKind: Int] = [:]
-    /// The ranges of new readings, one for each series.
+    /// For each series, the range of positions in which new readings were stored.
     var stretches: [NewStretch] = []
-    /// Indexes in the batch of readings whose tick is already that of a reading on another day.
+    /// Indexes of readings in the batch whose tick a stored reading of another day already has.
     var restarted: [Int] = []
     /// The number of known readings that a withdrawal hides.
     var withdrawn = 0
@@ -70,8 +71,8 @@ final class ReadingWriter {
     self.isUploaded = isUploaded
     table = SeriesTable(database, deviceIDs: [])
     self.chunk = chunk
-    // OR FAIL is faster: without it, SQLite keeps a journal for each statement, to undo only this statement
-    // if it fails.
+    // With OR FAIL, SQLite needs no journal for each statement, which would be used to undo a failed
+    // statement. This makes the insert faster.
     insert = try RawStatement(
       keptBy: database,
       """
@@ -150,8 +151,8 @@ final class ReadingWriter {
     for (index, items) in order.together.enumerated() {
       try storeVariant(items, readings, isClockSetBack: isOfTurnedClock(index, readings))
     }
-    // The trigger must exist again before the end of the transaction. If the batch fails, the rollback
-    // restores it.
+    // The trigger for new readings must exist again before the end of the transaction. If the batch fails,
+    // the rollback restores the trigger.
     if storesMany { try Roles.createReadingTriggers(database) }
     outcome.newByKind = try table.save(isUploaded: isUploaded)
     outcome.stretches = table.stretches
@@ -217,7 +218,7 @@ extension ReadingWriter {
       known += 1
       let isWithdrawn = find.integer(6) == 1
       if CounterReset.isAnother(readings[item.index], thanShownAt: find.integer(5)) {
-        // A withdrawn reading with the tick does not prove that the device started to count again.
+        // A withdrawn reading with the same tick does not prove that the device started to count again.
         if isWithdrawn { differing.append(item) } else { outcome.restarted.append(item.index) }
       } else if !agrees(find, readings[item.index]) {
         differing.append(item)
@@ -230,7 +231,7 @@ extension ReadingWriter {
     return known
   }
 
-  /// Counts a reading that was in the store before this import.
+  /// Counts a reading of the input that was in the store before this import.
   private func meet(
     _ item: BatchOrder.Item, _ readings: [Reading], occurrence: Int64, isWithdrawn: Bool
   ) {
@@ -278,7 +279,7 @@ extension ReadingWriter {
   }
 
   /// Whether another time within an hour has two values as well. This shows that the clock was set back, and
-  /// that these are not just two readings in one minute.
+  /// that the device did not just take two readings in one minute.
   private func isOfTurnedClock(_ index: Int, _ readings: [Reading]) -> Bool {
     let item = order.together[index][0]
     guard readings[item.index].kind == .cbg else { return false }
@@ -298,10 +299,10 @@ extension ReadingWriter {
     chunk.append(ReadingRow(item, reading, table.all[item.series]))
   }
 
-  /// Compares the readings at one position of this input with the stored ones. A reading is known if the
-  /// store has its value under any occurrence. Otherwise, it is a change at the source if the store has a
-  /// value that this input lacks. All further readings get new occurrences. Withdrawn readings can be known,
-  /// too, but are never replaced.
+  /// Compares the input's readings at one position with the stored readings at this position. A reading is
+  /// known if the store has its value under any occurrence. Otherwise, if the store has a value that the
+  /// input lacks, the reading is a change at the source. All further readings get new occurrences. Withdrawn
+  /// readings can be known, too, but are never replaced.
   ///
   /// - Parameter isClockSetBack: whether these readings exist because a clock was set back.
   private func storeVariant(
@@ -348,7 +349,7 @@ extension ReadingWriter {
     }
   }
 
-  /// A stored reading whose value is that of an item.
+  /// A stored reading whose value an item of the input has, too.
   private struct Known {
     let occurrence: Int64
     let isWithdrawn: Bool
@@ -366,12 +367,12 @@ extension ReadingWriter {
     var replacedControlTests = 0
     /// Whether a visible reading is stored at the position.
     var isTaken = false
-    /// Whether a visible reading with the same tick is of another day.
+    /// Whether a visible reading with the same tick was taken on another day.
     var holdsAnotherDay = false
     var occurrences = UsedOccurrences()
 
-    /// Counts one of the readings that this input lacks as changed to `reading`. Returns false if none is
-    /// left.
+    /// Counts a stored reading that this input lacks as changed to `reading`. Returns false if all such
+    /// readings are already counted.
     mutating func takeReplaced(_ reading: Reading) -> Bool {
       let count = reading.isControlTest ? \StoredAtPlace.replacedControlTests : \StoredAtPlace.replaced
       guard self[keyPath: count] > 0 else { return false }
@@ -397,7 +398,7 @@ extension ReadingWriter {
         isAnotherDay
         ? nil
         : match(stored, among: items, readings)
-      // Of equal readings, take the visible one.
+      // If a visible and a withdrawn stored reading have the same value, the visible one is used.
       if let match, place.known[match]?.isWithdrawn != false { place.known[match] = known }
       if known.isWithdrawn { continue }
       place.isTaken = true
@@ -409,8 +410,8 @@ extension ReadingWriter {
     return place
   }
 
-  /// The index of the item with the value of a stored reading. Of several, as in the two passes of an hour, it is
-  /// the one with the same instant.
+  /// The index of the item with the value of a stored reading. If several items have it, as in the two passes
+  /// of a repeated hour, it is the one with the same instant.
   private func match(
     _ stored: RawStatement, among items: [BatchOrder.Item], _ readings: [Reading]
   ) -> Int? {
@@ -433,11 +434,11 @@ extension ReadingWriter {
   }
 }
 
-/// Detects that a device started to count again from the beginning. Then the same tick identifies two
-/// different readings.
+/// Detects that a device started to count again from the beginning. After such a reset, the same tick
+/// identifies two different readings.
 enum CounterReset {
   /// The largest difference of two shown times that setting the clock to another zone can cause, in seconds.
-  /// After a reset of a device, the same ticks come on other days.
+  /// A larger difference between readings with the same tick shows that the device was reset.
   private static let longestShift: Int64 = 26 * 3600
 
   /// Whether a reading is different from the stored one with the same tick, which was shown at another time.
@@ -448,7 +449,7 @@ enum CounterReset {
 
   /// Rejects a reading whose tick the store has for a different reading. If the device has a serial number,
   /// only this reading is rejected. Without a serial number, the whole input is refused, since a person can
-  /// give the device another name.
+  /// import it as another device with `--device`.
   ///
   /// - Throws: `Failure` of category `badInput` for a device without a serial number.
   static func refuse(_ reading: Reading, of device: Device, from source: String) throws -> Rejection {

@@ -4,9 +4,9 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Compares new readings of one device with those of another one by shown minute and value.
+/// Compares new readings of one device with those of another device by shown minute and value.
 ///
-/// Minutes are compared, since a table may cut or round times to minutes, while the answer of a service has
+/// Minutes are compared, since a table may truncate or round times to minutes, while a web service returns
 /// seconds. Two sensors can share some minutes and values by chance, but not a quarter of them.
 struct SameMinutes {
   /// How the positions of a series are related to its shown times.
@@ -37,12 +37,13 @@ struct SameMinutes {
   private static let chunkRows = 1000
   /// The maximum number of chunks that are read before the sample is large enough for a verdict.
   private static let maxSampleChunks = 5
-  /// The maximum number of rows that may be read for each new reading, since other rows can be between them.
+  /// The maximum number of rows that may be read for each new reading. Rows of other readings can be between
+  /// the new ones.
   private static let rowsPerReading = 20
-  /// The number of newest rows that are read of a series with counts, which are not in the order of shown
-  /// times.
+  /// The number of newest rows that are read of a series whose positions are counts. Their order is not that
+  /// of shown times, so the rows of a period cannot be selected by position.
   private static let counterRows = 2000
-  /// Times of a chunk that are at most this far apart are queried together, in seconds.
+  /// Neighbouring times of a chunk that are at most this far apart are queried together, in seconds.
   private static let joinSeconds: Int64 = 3600
 
   private struct Item: Hashable {
@@ -71,8 +72,8 @@ struct SameMinutes {
   /// The newest readings of the other series, if its positions are counts.
   private var counted: [Value]?
   private var looked = 0
-  /// The numbers of equal readings: if both devices cut minutes, if this device rounds them, and if the other
-  /// one does.
+  /// The numbers of equal readings under three assumptions: both devices truncate times to minutes, this
+  /// device rounds them, or the other device rounds them.
   private var (cut, ownRounded, otherRounded) = (0, 0, 0)
 
   init(_ database: Database, ingest: Int64, _ stretch: NewStretch, with other: Other) {
@@ -99,7 +100,8 @@ struct SameMinutes {
     return agreed >= Self.minEqual ? agreed : nil
   }
 
-  /// The first position of new readings whose times the other device may have, too; nil if there is none.
+  /// The first position of new readings whose shown times the other device may also have; nil if there is
+  /// none.
   private var firstPosition: Int64? {
     let first = stretch.positions.lowerBound
     let reached = other.times.lowerBound - Self.reach
@@ -112,7 +114,7 @@ struct SameMinutes {
     return position <= stretch.positions.upperBound ? position : nil
   }
 
-  /// The last position of a chunk. The chunk has more than `chunkRows` rows only if several rows have one
+  /// The last position of a chunk. The chunk has more than `chunkRows` rows only if several rows share one
   /// position.
   private func end(ofChunkFrom first: Int64) throws -> Int64 {
     let last = stretch.positions.upperBound
@@ -125,7 +127,7 @@ struct SameMinutes {
     return after.map { max(first, $0 - 1) } ?? last
   }
 
-  /// The new readings at these positions whose times are in the range of the other device.
+  /// The new readings at these positions with shown times at which the other device has readings.
   private func own(_ positions: ClosedRange<Int64>) throws -> [Value] {
     try values(
       """
@@ -200,8 +202,8 @@ struct SameMinutes {
     }
   }
 
-  /// Ranges that contain the times and everything within `reach` of them. Near ranges are joined, so that few
-  /// queries are needed.
+  /// Ranges that contain the times and everything within `reach` of them. Ranges that are near each other are
+  /// joined, so that few queries are needed.
   private static func ranges(of times: [Int64]) -> [ClosedRange<Int64>] {
     var ranges: [ClosedRange<Int64>] = []
     for time in times.sorted() {

@@ -4,12 +4,12 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Compares the sensor values of an input with those that other imports stored around their times. A table
-/// without a device, and an export that states no person, may be of another person. Two sensors rarely measure
-/// at equal times, so values at equal times are not enough to find that.
+/// Compares the sensor values of an input with those that other imports stored around the same times, to find
+/// values of another person. A table without a device, and an export that states no person, may be of another
+/// person. Two sensors rarely measure at equal times, so it is not enough to compare values at equal times.
 ///
-/// A value is compared with the line between the stored values before and after it. Equal values at equal
-/// times count as well, so that a longer export of the stored sensor is never refused.
+/// A value is compared with a straight line between the stored values before and after it. Values at equal
+/// times are compared as well, so that a longer export of the stored sensor is never refused.
 struct SensorComparison {
   /// A value in mg/dL.
   private struct Value {
@@ -17,20 +17,21 @@ struct SensorComparison {
     let value: Double
   }
 
-  /// The maximum time between two stored values that are joined by a line, in seconds. Sensors store a value
-  /// at least every 15 minutes.
+  /// The maximum time between two stored values between which a line is drawn, in seconds. Sensors store a
+  /// value at least every 15 minutes.
   private static let longestStep: Int64 = 1200
-  /// The maximum number of compared values, which is two weeks of a sensor. After them, the rest of the input
-  /// is not compared.
+  /// The maximum number of compared values: a sensor yields them in two weeks. The rest of the input is not
+  /// compared.
   private static let maxPairs = 4032
   /// The maximum number of stored rows that are read for one input, so that a long import does not slow down.
   private static let maxRows = 16_000
 
   private let database: Database
   private let ingest: Int64
-  /// Whether the input is a table, whose device is unknown. An export is judged by stricter bounds.
+  /// Whether the input is a table, whose device is unknown. For an export, stricter bounds apply: see
+  /// `areOfOthersForDays`.
   private let isTable: Bool
-  /// The compared values of an export, in the order in which they came.
+  /// The compared values of an export, in the order in which the export states them.
   private var compared: [Value] = []
   /// The instants between which the store has sensor values of other imports.
   private let instants: ClosedRange<Int64>
@@ -77,8 +78,8 @@ struct SensorComparison {
     return isTable ? pairs.areOfOthers : try pairs.areOfOthersForDays && !areMoved()
   }
 
-  /// Whether the values follow the stored ones at other times. Then they are of one person, and the clock of
-  /// one device is hours off.
+  /// Whether the values follow the stored ones if all of them are moved by some hours. If so, they are of one
+  /// person, and the clock of one device is wrong by hours.
   private mutating func areMoved() throws -> Bool {
     let values = compared.sorted { $0.instant < $1.instant }
     guard let first = values.first, let last = values.last else { return false }
@@ -93,9 +94,11 @@ struct SensorComparison {
     }
   }
 
-  /// The moves of a clock that are tried, in seconds: whole quarters of an hour, as zones differ.
+  /// The differences between two clocks that are tried, in seconds: whole quarters of an hour, as zones
+  /// differ.
   private static let shifts = stride(from: -14 * 3600 as Int64, through: 14 * 3600, by: 900)
-  /// The least correlation of one sensor's values that two clocks placed at other times.
+  /// The minimum correlation of a sensor's values with the stored ones after a shift, for which they are of
+  /// one person.
   private static let minCorrelation = 0.8
 
   /// The visible sensor values of other imports in the order of time. Rows above `maxRows` are left out.
@@ -130,7 +133,8 @@ struct SensorComparison {
     }
   }
 
-  /// Passes each value with the stored one at its instant, if there is one or a line leads through it.
+  /// Passes each value with the stored value at the same instant. If there is none, the value of the line
+  /// between the stored values before and after it is passed.
   private static func compare(_ own: some Sequence<Value>, _ stored: [Value], _ body: (Value, Double) -> Void)
   {
     var next = 0
@@ -152,18 +156,20 @@ struct SensorComparison {
 
 /// The values of two sensors at the same instants. They show whether two persons wore the sensors.
 ///
-/// Measured with the public series of 21 persons (Hall 2018, and five with diabetes of type 2), each pair on
-/// one calendar. For two persons, 93 to 98 % of all periods of 24 hours correlate by less than 0.5 and differ
-/// by more than 10 % on average. For a person's series and its copy with bias (15 %), noise (10 %) and lag, 0
-/// to 2 % do. Within a few hours, an average difference of more than 40 % shows two persons.
+/// Measured with the public series of 21 persons (Hall 2018, and five persons with diabetes of type 2), moved
+/// to the same dates in pairs. For two persons, 93 to 98 % of all periods of 24 hours correlate by less than
+/// 0.5 and differ by more than 10 % on average. This is true for only 0 to 2 % of the periods of a person's
+/// series and its copy with bias (15 %), noise (10 %) and lag. Within a few hours, an average difference of
+/// more than 40 % shows two persons.
 struct SensorPairs {
-  /// The minimum duration of the pairs, in seconds. A shorter overlap of two exports proves nothing.
+  /// The minimum duration of the pairs, in seconds. If two exports overlap for a shorter time, nothing is
+  /// concluded.
   private static let minSeconds: Int64 = 3600
   private static let minCount = 6
-  /// From this duration on, in seconds, the correlation shows reliably whether both sensors follow one
-  /// another.
+  /// From this duration on, in seconds, the correlation shows reliably whether both sensors measured the same
+  /// person.
   private static let reliableSeconds: Int64 = 12 * 3600
-  /// The maximum time that two successive pairs of values add to the compared duration, in seconds.
+  /// The maximum time between two successive pairs that is added to the compared duration, in seconds.
   private static let longestGap: Int64 = 1200
 
   private(set) var count = 0
@@ -196,10 +202,11 @@ struct SensorPairs {
   /// Whether the values of two days or more differ so much that two persons wore the sensors, even if a
   /// sensor failed for a day. Two sensors may disagree for hours after they were put on.
   ///
-  /// Measured with public series of 3 persons with diabetes of type 1 and of about 100 others. Of two persons
-  /// with diabetes, 90 to 94 % of the stretches of 2 and 3 days are found. The bias, noise, lag and night lows of two
-  /// sensors were added to one person's values. None of 500 such pairs with diabetes is found, but 2.5 % of
-  /// those of others with flat curves and poor sensors.
+  /// Measured with public series of 3 persons with diabetes of type 1 and of about 100 others. For two
+  /// persons with diabetes, 90 to 94 % of the periods of 2 and 3 days are recognised as different persons.
+  /// For the opposite test, the bias, noise, lag and low values at night of two sensors were added to one
+  /// person's values. None of 500 such pairs of persons with diabetes is wrongly recognised as two persons.
+  /// For other persons, with flat curves and poor sensors, 2.5 % are.
   var areOfOthersForDays: Bool {
     seconds >= Self.secondsOfDays && correlation < 0.3 && differences / Double(count) > 0.25
   }

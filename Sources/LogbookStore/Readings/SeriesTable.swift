@@ -4,8 +4,8 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// A series as it is stored: the readings of one device and one kind, placed either all by ticks or all by
-/// shown times (`PositionKind`).
+/// A series as it is stored: the readings of one device and one kind with one `PositionKind`. The positions
+/// are either all ticks or all shown times.
 struct Series {
   let id: Int64
   let device: Int64
@@ -35,10 +35,10 @@ struct SeriesTable {
 
   private let database: Database
   private let deviceIDs: [Int64]
-  /// Every series found so far. Readings refer to a series by its index in this list.
+  /// Every series found so far. Keys and items refer to a series by its index in this list.
   private(set) var all: [Series] = []
   private var changes: [Change] = []
-  /// Indexes in `all`, by device index, kind and position kind; -1 for a series that is not yet in it.
+  /// Indexes in `all`, by the number that `code` returns; -1 for a series that `all` does not have yet.
   private var places: [Int] = []
 
   /// - Parameter deviceIDs: the ids in the store, by the batch's device indexes.
@@ -55,9 +55,9 @@ struct SeriesTable {
     return try meet(reading, code)
   }
 
-  /// Adds the series of a batch, beginning with the smallest. New series get their ids in this order.
-  /// Readings with counts as positions are stored in the order of these ids (see the schema). So most
-  /// readings are appended to the table, whichever device comes first.
+  /// Adds the series of a batch, beginning with the one that has the fewest readings. New series get their
+  /// ids in this order. Readings with counts as positions are stored in the order of these ids (see the
+  /// schema). So most readings are appended at the end of the table, whichever device comes first.
   mutating func meet(_ readings: [Reading]) throws {
     var groups: [(first: Int, count: Int)] = []
     var groupsByCode: [Int] = []
@@ -141,7 +141,8 @@ struct SeriesTable {
           series.id, change.new, isUploaded ? 0 : change.new, change.positions.first, change.positions.last,
           change.times.first, change.times.last, change.hasStrays, change.hasInstants,
         ])
-      // A withdrawal may hide the new readings, so they are checked at the end of the transaction.
+      // A withdrawal may hide the new readings. So their range is noted, and checked at the end of the
+      // transaction.
       try database.executeCached(
         sql: """
           INSERT INTO changed_series (series, first_position, last_position) SELECT ?, ?, ?
@@ -164,7 +165,7 @@ extension SeriesTable {
 
   private mutating func meet(_ reading: Reading, _ code: Int) throws -> Int {
     let series = try stored(reading)
-    // Two devices of the input may be the same device in the store.
+    // Two devices of the input may be one device in the store, so their readings may share a series.
     let place = all.firstIndex { $0.id == series.id } ?? all.count
     if place == all.count {
       all.append(series)
@@ -200,9 +201,9 @@ extension SeriesTable {
 }
 
 extension Reading {
-  /// Whether the position is an instant in milliseconds since 1970, a range of positions that all devices
-  /// share. No device has counted this far, and no plausible instant is smaller. The upper limit excludes
-  /// typed readings, whose ticks are random.
+  /// Whether the position is an instant in milliseconds since 1970. Devices whose positions are instants
+  /// share a partition. No device has counted this far, and no plausible instant is smaller. The upper limit
+  /// excludes typed readings, whose ticks are random.
   var isPlacedByInstant: Bool {
     positionKind == .tick && position >= 100_000_000_000 && position < Device.typedTicks.lowerBound
   }

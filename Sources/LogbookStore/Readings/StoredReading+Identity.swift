@@ -35,10 +35,10 @@ extension StoredReading {
   }
 }
 
-/// The parts of a reading's short id. It contains the shown time, which never changes, so the reading is
+/// The parts of a reading's short id. The id contains the shown time, which never changes, so the reading is
 /// found without a search of the whole store.
 struct ShortReadingID {
-  /// Digits that people do not confuse with each other: `i`, `l`, `o` and `u` are left out.
+  /// Digits that people do not confuse with each other. The letters `i`, `l`, `o` and `u` are left out.
   private static let digits = Array("0123456789abcdefghjkmnpqrstvwxyz")
   private static let timeDigits = 7
   private static let maxSeconds: Int64 = 1 << (5 * Int64(timeDigits))

@@ -4,16 +4,17 @@ import HeapModule
 import Logbook
 import TemporaryFiles
 
-/// Collects readings from a file that has them unsorted or newest first. They are stored only at the end, in
-/// the order of time.
+/// Collects readings from a file that lists them unsorted or newest first. They are stored only at the end of
+/// the file, in the order of time.
 ///
 /// If unsorted readings were stored as they come, every batch would change nearly every page of the table.
-/// The time of an import would grow with the square of its readings. If each batch precedes the last one,
-/// inserts must search for their place twice, which takes 75 % more time in SQLite than appending. So the
-/// readings are written to a temporary file as sorted runs, which are merged at the end.
+/// The time of an import would grow with the square of its readings. If the newest come first, each batch
+/// precedes the last one. SQLite then searches twice for the place of each insert, which takes 75 % more time
+/// than appending. So the readings are written to a temporary file as sorted runs, which are merged at the
+/// end.
 struct UnsortedSpool {
-  /// The maximum number of runs. They hold two million readings in 128 MB; more is not allowed, since the
-  /// file's folder may be in memory.
+  /// The maximum number of runs. Together they have two million readings in 128 MB. More are not allowed,
+  /// since the folder of the temporary file may be in memory.
   static let maxRuns = 100
   /// The number of readings that are in memory for each run during the merge.
   static let bufferSize = 256
@@ -21,8 +22,8 @@ struct UnsortedSpool {
   static let minCount = 10_000
   /// The number of pairs of neighbouring readings that are examined.
   static let sampleSize = 256
-  /// In a shuffled file, half of the steps between neighbours are longer than a quarter of its period. So the
-  /// limit of a 16th is far below.
+  /// The limit for a long step, as a part of the file's period (1/16). In a shuffled file, half of the steps
+  /// between neighbours are longer than a quarter of its period, which is far above this limit.
   static let minPart: Int64 = 16
 
   private let file: UnlinkedFile
@@ -56,8 +57,8 @@ struct UnsortedSpool {
   /// Adds a batch as one sorted run.
   ///
   /// - Parameter devices: the ids in the store, by the batch's device indexes.
-  /// - Throws: `Failure` if the file's folder is full. Then this batch is not added and no later one can be;
-  ///   earlier ones stay.
+  /// - Throws: `Failure` if the file's folder is full. The batch is then not added, and no later batch can
+  ///   be. Earlier batches stay.
   mutating func add(_ readings: [Reading], of devices: [Int64]) throws {
     let run = readings.sorted { SortKey($0, devices, run: 0) < SortKey($1, devices, run: 0) }
     try run.withUnsafeBytes { try file.append($0) }
@@ -94,8 +95,8 @@ struct UnsortedSpool {
       cursors[place.run].next += 1
       if let reading = try cursors[place.run].reading(from: file) {
         let following = SortKey(reading, devices, run: place.run)
-        // If one run follows the other, as in a file with the newest first, each reading needs only this
-        // comparison.
+        // If one run follows another one in time, as in a file with the newest first, each reading needs only
+        // this comparison.
         let isNext = heap.min.map { following < $0 } ?? true
         next = isNext ? following : heap.replaceMin(with: following)
       } else {
@@ -107,7 +108,8 @@ struct UnsortedSpool {
 }
 
 extension UnsortedSpool {
-  /// The position of a reading in the order of the table, then its run. The order of devices is ignored.
+  /// The position of a reading in the order of the table, and then its run. Devices are not compared, since
+  /// their order does not matter here.
   private struct SortKey: Comparable {
     let partition: Int64
     let position: Int64
@@ -125,7 +127,7 @@ extension UnsortedSpool {
       self.run = run
     }
 
-    /// Whether both have the same position, in any run.
+    /// Whether both readings have the same position, whichever run they are in.
     func isSame(as other: SortKey) -> Bool { partition == other.partition && position == other.position }
 
     static func < (left: Self, right: Self) -> Bool {
@@ -135,8 +137,8 @@ extension UnsortedSpool {
     }
   }
 
-  /// The next index in a run, with a buffer of readings from there on. Indexes count readings from the start
-  /// of the file.
+  /// The next index in a run, with a buffer of readings from this index on. Indexes count readings from the
+  /// start of the file.
   private struct Cursor {
     var next: Int
     let end: Int

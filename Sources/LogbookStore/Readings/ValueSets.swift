@@ -7,14 +7,14 @@ import SQLiteRows
 /// Compares the values that this store and another one have for one shown time of a sensor, in any order.
 ///
 /// A clock that is set back shows a time twice. The value of a sensor is not part of a reading's identity, so
-/// the values of such a time are numbered by occurrence. A store that imported only the second pass numbers
-/// its values like those of the first pass in another store. Then identities are equal and values differ,
-/// which looks like a change at the source. It is not a change if one side has the other side's value under
-/// another number.
+/// the values of such a time are numbered by occurrence. Another store may have imported only the second pass
+/// of the repeated time. It gives its values the numbers that this store gave to those of the first pass.
+/// Then identities are equal and values differ, which looks like a change at the source. It is not a change
+/// if one store has the other store's value under another number.
 ///
-/// A value that only the other side has is stored with a further number. A value that only this store has may
-/// have a number that the other side uses for another value. Then it is stored again with a further number,
-/// and uploaded. Of equal values at one time, only the first is visible.
+/// A value that only the other store has is stored here with a further number. A value that only this store
+/// has may have a number that the other store uses for another value. If so, it is stored a second time with
+/// a further number, and uploaded. Of equal values at one time, only the first is visible.
 struct ValueSets {
   /// How the values at one shown time changed.
   struct Change {
@@ -34,8 +34,8 @@ struct ValueSets {
     (self.database, self.ingest, self.statesIdentities) = (database, ingest, statesIdentities)
   }
 
-  /// Whether a reading's values are numbered: it is placed by its shown time, and its value is not part of
-  /// its identity.
+  /// Whether a reading's values are numbered by occurrence: its position is its shown time, and its value is
+  /// not part of its identity.
   @inline(__always)
   static func numbers(_ reading: Reading) -> Bool {
     reading.positionKind == .time && !reading.kind.valueIsPartOfIdentity
@@ -45,14 +45,14 @@ struct ValueSets {
   func complete(_ place: PlaceOfValues) throws -> Change {
     let stored = try values(at: place)
     let stated = try statedValues(at: place)
-    // The values of the other side: those that it stated, and those of this store with a number for which it
-    // stated no other value.
+    // The values of the other store: those that it stated, and those of this store whose number the other
+    // store did not state with another value.
     let theirs = stated + stored.filter { own in !stated.contains { $0.occurrence == own.occurrence } }
     let onlyHere = Self.distinct(
       stored.filter { own in !own.isHidden && !theirs.contains { $0.agrees(own) } })
     let onlyThere = Self.distinct(stated.filter { other in !stored.contains { $0.agrees(other) } })
-    // Each side has values that the other lacks. In pairs, they are changes at the source, and the values
-    // here are kept. Only values without such a partner are added.
+    // If each store has values that the other one lacks, pairs of them are changes at the source, and the
+    // values here are kept. Only values that remain without such a partner are added.
     let changes = min(onlyHere.count, onlyThere.count)
     var occurrences = UsedOccurrences()
     for value in stored + stated { occurrences.insert(value.occurrence) }
@@ -72,14 +72,14 @@ struct ValueSets {
   }
 }
 
-/// The occurrences that are in use at one position.
+/// The occurrence numbers that readings at one position have.
 struct UsedOccurrences {
   private var all: Set<Int64> = []
 
   mutating func insert(_ occurrence: Int64) { all.insert(occurrence) }
 
-  /// Returns the occurrence after the last one, and marks it as used. If a reading from elsewhere has the
-  /// maximum, the first free one is used.
+  /// Returns the number after the largest one, and marks it as used. If a reading from another store has the
+  /// maximum number, the first free number is used.
   mutating func takeNext() -> Int64 {
     let last = all.max() ?? -1
     let next = last < Int64(Int32.max) ? last + 1 : (0...Int64(all.count)).first { !all.contains($0) } ?? 0
@@ -88,7 +88,7 @@ struct UsedOccurrences {
   }
 }
 
-/// A shown time of a sensor, at which values are numbered.
+/// A shown time of a sensor, at which several values are numbered by occurrence.
 struct PlaceOfValues: Hashable {
   let partition: Int64
   let series: Int64
@@ -160,7 +160,7 @@ extension ValueSets {
       ).name)
   }
 
-  /// Stores a value as a reading with the other properties of `reading`. It is pending.
+  /// Stores a value as a reading with the other properties of `reading`. The stored reading is pending.
   ///
   /// - Parameter import: the import that contains the value, and whose undo hides it; nil for the running
   ///   ingest.
@@ -186,7 +186,8 @@ extension ValueSets {
     _ = try insert.run()
   }
 
-  /// Counts the added values. The end of the transaction decides which values of the time are visible.
+  /// Counts the added values. At the end of the transaction, it is decided which values at this time are
+  /// visible.
   private func note(_ change: Change, at place: PlaceOfValues) throws {
     let added = change.new + change.restated
     if added > 0 {
@@ -194,7 +195,8 @@ extension ValueSets {
         sql: "UPDATE series SET readings = readings + ?2, pending = pending + ?2 WHERE id = ?1",
         arguments: [place.series, added])
     }
-    // Only values with stated numbers can be equal. So a long import without them causes few further checks.
+    // Only values with stated numbers can be equal. So a long import without stated numbers causes few
+    // further checks.
     guard statesIdentities || added > 0 else { return }
     try database.executeCached(
       sql: "INSERT INTO changed_series (series, first_position, last_position) VALUES (?1, ?2, ?2)",

@@ -5,13 +5,13 @@ package import Logbook
 
 /// The readings and records that a person types in one command, for one moment.
 package struct TypedEntry: Sendable {
-  /// The readings with their devices: `Device.typed`, or the device that a typed line from another store
-  /// states.
+  /// The readings with their devices. The device is `Device.typed`, or the one that a typed reading from
+  /// another store states.
   package var readings: [(reading: Reading, device: Device)]
-  /// The records with their new guids. All records after the first belong to the first.
+  /// The records with their new guids. All records after the first one belong to the first one.
   package var records: [(draft: RecordDraft, guid: String)]
-  /// Whether the person stated the time. Otherwise it is the moment of the input, and the same entry may be
-  /// stored with another time.
+  /// Whether the person stated the time. Otherwise it is the moment of the input, so the store may have the
+  /// same entry with another time.
   package var statesTime = true
 
   /// An entry with these items.
@@ -37,7 +37,8 @@ package struct EntryRevision: Sendable {
   package init() {}
 }
 
-/// The only code that stores typed readings. Each call is one transaction, and one step of `undo`.
+/// The only code that stores typed readings. Each call is one transaction. `undo` reverts each entry
+/// separately.
 ///
 /// Needs a store opened as `importer`, the role that stores readings.
 package struct EntryEditor {
@@ -60,7 +61,7 @@ package struct EntryEditor {
     package var differs = false
   }
 
-  /// Stores all of the entries, or none of them. Each entry is a separate step of `undo`.
+  /// Stores all of the entries, or none of them. `undo` reverts each entry separately.
   ///
   /// - Parameter reached: receives the index of each entry before it is stored, so that the caller knows
   ///   which one was refused.
@@ -110,7 +111,7 @@ package struct EntryEditor {
         let records = revision.records.map { ($0.draft, $0.guid) } + revision.added.records
         return try Outcome(items: items(revision.kept + added, records, database), isNew: isNew)
       }
-      // A correction that the store already has is not a step of `undo`.
+      // `undo` cannot revert a correction that changes nothing, so it is not logged.
       guard try Self.isChange(revision, database) else { return try outcome([], isNew: false) }
       let (added, _) = try write(revision.added.readings, database)
       let hidden = revision.hidden.map { Withdrawal(.reading($0.identity), isHidden: true) }
@@ -183,8 +184,8 @@ package struct EntryEditor {
     let known = try Int64.fetchOne(
       database.cachedStatement(sql: "SELECT id FROM ingest WHERE \(UndoPlan.isTyped) ORDER BY id LIMIT 1"))
     if let known { return known }
-    // The ingest never ends, since readings that are typed later belong to it, too. So it never counts as the
-    // last import.
+    // The ingest never gets a time at which it ended, since readings that are typed later belong to it, too.
+    // So it never counts as the last import.
     try database.executeCached(
       sql: """
         INSERT INTO ingest (source, format, started_at, outcome, counts)
@@ -198,7 +199,8 @@ package struct EntryEditor {
 package struct StoredEntry: Sendable {
   /// The visible readings of the entry.
   package var readings: [StoredReading] = []
-  /// The records of the entry that are not deleted. The entry itself precedes the records that belong to it.
+  /// The records of the entry that are not deleted. The first one is the entry itself; the others belong to
+  /// it.
   package var records: [StoredRecord] = []
 }
 
@@ -226,9 +228,9 @@ extension Store {
     }
   }
 
-  /// The typed items with the same time as an item. It is used for an entry of another store, since the log
-  /// of actions is not synced. Nil if several values or several entries have this time, since nothing shows
-  /// which of them belong together.
+  /// The typed items with the same time as an item. This search is used for an entry that another store
+  /// added, since the log of actions is not synced. Nil if several values or several entries have this time,
+  /// since nothing shows which of them belong together.
   private func typedEntry(with item: StoredItem) throws -> StoredEntry? {
     let (time, id) = (item.deviceTime, item.id)
     var filter = ItemFilter()
@@ -254,8 +256,8 @@ extension Store {
     return entry
   }
 
-  /// The number of newest actions that are searched for the last entry. Other actions, such as hiding
-  /// readings, can be between them.
+  /// The number of newest actions among which the last entry is searched. Other actions, such as hiding
+  /// readings, can come after it.
   private static let searchedActions = 100
 
   private static func entry(of item: StoredItem, _ database: Database) throws -> StoredEntry? {
@@ -294,8 +296,8 @@ extension Store {
     return entry
   }
 
-  /// The subjects of an action, and of all actions that share a subject with it. An edit of one item of an
-  /// entry only lists this item.
+  /// The subjects of an action, and of all actions that share a subject with it. All of these are needed,
+  /// since the log of an edit of one item lists only this item and not the whole entry.
   private static func subjects(
     of action: PersonAction, _ database: Database
   ) throws -> [PersonAction.Subject] {
@@ -324,7 +326,7 @@ extension StoredItem {
 }
 
 extension StoredEntry {
-  /// Sorts the entry itself before the records that belong to it.
+  /// Sorts the records so that the entry itself comes before the records that belong to it.
   fileprivate mutating func sortRecords() {
     records.sort { ($0.entryGuid == nil ? 0 : 1, $0.guid) < ($1.entryGuid == nil ? 0 : 1, $1.guid) }
   }

@@ -8,7 +8,7 @@ import SQLiteRows
 /// it is deleted.
 struct RecordContent {
   let fields: String
-  /// The shown time in civil seconds; an instant in UTC.
+  /// The shown time in civil seconds. If the source states only an instant, the instant in UTC seconds.
   let deviceTime: Int64
   /// The stated offset in seconds, 0 for an instant; nil if the offset is derived from the zones of the
   /// logbook.
@@ -40,8 +40,8 @@ struct RecordContent {
       isDeleted: state.isDeleted)
   }
 
-  /// Whether a stored record has the content of this row. A row without an offset agrees with any stated
-  /// offset.
+  /// Whether a stored record has the content of this row of an export. A row without an offset agrees with
+  /// any stated offset.
   func isStated(by stored: RecordContent) -> Bool {
     fields == stored.fields && deviceTime == stored.deviceTime && isDeleted == stored.isDeleted
       && (statedOffset == nil || statedOffset == stored.statedOffset)
@@ -59,7 +59,7 @@ struct RecordContent {
     let offset = statedOffset.map { $0 < 0 ? String($0) : "+\($0)" } ?? ""
     return "\(deviceTime)\(offset) \(fields)"
   }
-  /// The SQL expression for the same text of a stored row.
+  /// The SQL expression for the text that `text` returns, for a stored row.
   static let sql = """
     (\(RecordSchema.statedTime("record"))
       || CASE record.offset_source WHEN 0 THEN printf('%+d', record.utc_offset) WHEN 5 THEN '+0' ELSE '' END
@@ -69,7 +69,8 @@ struct RecordContent {
 
 /// The columns of `record` that hold content, for edits, resolutions and sync.
 enum RecordColumns {
-  /// All writes of a state use this list, so that none forgets a column.
+  /// The columns of a record's state. All statements that write a state use this list, so that none omits a
+  /// column.
   static let content = [
     "entry_guid", "device_time", "utc_offset", "offset_source", "fields", "deleted", "edited_at",
   ]
@@ -77,7 +78,8 @@ enum RecordColumns {
   /// The columns for the provenance of a record, which is stored once and then never changes.
   static let provenance = ["provenance_format", "provenance_source"]
 
-  /// Assignments that set these columns to the arguments of their names, if they are still unknown.
+  /// SQL assignments that set the columns `provenance` to the arguments of the same names, if the columns are
+  /// still NULL.
   static let provenanceLearned = provenance.map { "\($0) = coalesce(\($0), :\($0))" }.joined(separator: ", ")
 
   /// The arguments for the columns `provenance`.
@@ -91,10 +93,11 @@ enum RecordColumns {
     return Provenance(format: format, source: try row[first + 1])
   }
 
-  /// Assignments that set each content column to the argument of its name.
+  /// SQL assignments that set each content column to the argument of the same name.
   static let assignments = content.map { "\($0) = :\($0)" }.joined(separator: ", ")
 
-  /// A statement that inserts a row with all these columns and `others`, each from the argument of its name.
+  /// A statement that inserts a row with all these columns and `others`, each from the argument of the same
+  /// name.
   static func insertion(with others: [String] = []) -> String {
     let columns = ["guid", "kind"] + content + provenance + others
     return """

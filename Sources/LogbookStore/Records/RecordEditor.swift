@@ -16,7 +16,7 @@ package struct RecordDraft: Hashable, Sendable {
   /// The content.
   package var fields: RecordFields
 
-  /// The draft of an entry. Set `entryGuid` to make the record belong to another one.
+  /// The draft of an entry. Set `entryGuid` to make the record belong to another entry.
   package init(kind: RecordKind, at deviceTime: DeviceTime, placement: Placement, fields: RecordFields) {
     self.kind = kind
     self.deviceTime = deviceTime
@@ -53,15 +53,15 @@ package struct RecordEdit: Sendable {
   /// deleted with it.
   package let edits: Int
 
-  /// The record after this number of edits.
+  /// The result for a record after this number of edits.
   package init(record: StoredRecord, edits: Int) {
     self.record = record
     self.edits = edits
   }
 }
 
-/// Changes records for a person. No other code does so: every edit increases `version` by one in its
-/// transaction. Records of unknown kinds are not changed, since only a newer program knows the meaning of
+/// Changes records for a person. All edits are made here, since every edit must increase `version` by one in
+/// its transaction. Records of unknown kinds are not changed, since only a newer program knows the meaning of
 /// their fields.
 ///
 /// Needs a store opened as `editor` or `resolver`.
@@ -79,8 +79,8 @@ package struct RecordEditor {
 
   /// Stores a record under a new id.
   ///
-  /// - Throws: `Failure`: `badInput` if the id exists or the content exceeds the limits of a record. Failures
-  ///   of an entry that cannot have the record are thrown, too.
+  /// - Throws: `Failure`: `badInput` if the id exists or the content exceeds the limits of a record. Also if
+  ///   the record cannot belong to its entry.
   package func add(_ draft: RecordDraft, guid: String) throws -> RecordEdit {
     try store.write { database in
       try ActionLog(database, at: now).noting(.add, [guid]) {
@@ -108,7 +108,7 @@ package struct RecordEditor {
   /// simultaneous edits never overwrite each other.
   ///
   /// - Throws: `Failure`: `missingInput` if the record is missing or deleted, `configuration` for an unknown
-  ///   kind. Failures of an entry that cannot have the record are thrown, too.
+  ///   kind. Also if the record cannot belong to its entry.
   package func edit(_ guid: String, _ change: (inout RecordDraft) throws -> Void) throws -> RecordEdit {
     try store.write { database in
       let record = try Self.require(guid, database)
@@ -249,8 +249,8 @@ extension RecordEditor {
     return record
   }
 
-  /// Throws for a record of an unknown kind, whose fields have an unknown meaning. Also throws for a kind
-  /// that only separate commands write.
+  /// Throws for a record of an unknown kind, whose fields this program does not understand. Also throws for a
+  /// kind that can only be changed with separate commands, such as `zone`.
   private static func requireKnown(_ record: StoredRecord) throws {
     guard let details = record.kind.details else {
       throw Failure(

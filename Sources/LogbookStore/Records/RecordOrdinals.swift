@@ -9,20 +9,20 @@ import SQLiteRows
 ///
 /// The identity of such a record is a key of several texts (`RowKey`). Rows with equal keys are distinguished
 /// by an ordinal, which no export states. A row matches the record that an import wrote from equal content.
-/// At the end of the input, rows whose content changed and records without a row remain. Both are paired in
-/// the order of their content. The data is in TEMP tables, so that the use of memory does not grow with the
-/// input.
+/// At the end of the input, some rows have no matching record, and some records have no matching row. They
+/// are paired in the order of their content: such a row is a changed version of the record. The data is in
+/// TEMP tables, so that the use of memory does not grow with the input.
 final class RecordOrdinals {
   enum Finding {
-    /// An equal row came earlier in this input. `isNew` states whether that row added its record to the
-    /// store.
+    /// An equal row came earlier in this input. `isNew` states whether the earlier row added its record to
+    /// the store.
     case repeated(isNew: Bool)
-    /// The record with this guid.
+    /// The row matches the stored record with this guid.
     case stored(guid: String)
-    /// The row has no record yet. Its record gets this ordinal.
+    /// No stored record can belong to the row. The record of the row gets this ordinal.
     case free(ordinal: Int)
-    /// The row may belong to a record that has no matching row so far, or it is new. The end of the input
-    /// decides.
+    /// The row may be a changed version of a record that has no matching row so far, or it is new. This is
+    /// decided at the end of the input.
     case open
   }
 
@@ -34,7 +34,7 @@ final class RecordOrdinals {
     try database.executeCached(sql: "DELETE FROM temp.open_row")
   }
 
-  /// The tables that a connection needs before its first ingest.
+  /// The tables that each connection creates before its first ingest.
   static let tables = """
     CREATE TEMP TABLE record_ordinal
       (base TEXT, ordinal INTEGER, guid TEXT, content TEXT, imported TEXT, given TEXT,
@@ -60,7 +60,7 @@ final class RecordOrdinals {
     return try Bool.fetchOne(unclaimed, arguments: [key.base]) == true ? .open : .free(ordinal: next)
   }
 
-  /// Marks an ordinal as used by a row, after the record of the row was stored with it.
+  /// Marks an ordinal as used by a row, after the row was stored as a record with this ordinal.
   func take(_ ordinal: Int, of key: RowKey, for content: RecordContent) throws {
     try add(key, ordinal, content: content.text, imported: content.text, given: content.text, isNew: true)
   }
@@ -122,8 +122,8 @@ extension RecordOrdinals {
     case claimed(guid: String)
   }
 
-  /// Loads the stored records with a key that are not yet loaded, since another process may have stored some.
-  /// Returns the first free ordinal.
+  /// Loads the stored records with this key that are not loaded yet, since another process may have stored
+  /// some. Returns the first free ordinal.
   private func refresh(_ key: RowKey) throws -> Int {
     let last = try database.cachedStatement(
       sql: "SELECT coalesce(max(ordinal) + 1, 0) FROM temp.record_ordinal WHERE base = ?")
@@ -148,8 +148,8 @@ extension RecordOrdinals {
     ])
   }
 
-  /// The record that an import wrote from this content, even if it was edited later. If there is none, a
-  /// record that has this content now.
+  /// Finds the record that an import wrote from this content, even if it was edited later. If there is none,
+  /// a record whose current content is equal.
   private func match(_ base: String, _ content: RecordContent) throws -> Match {
     let candidates = try database.cachedStatement(
       sql: """

@@ -8,9 +8,9 @@ import SQLiteRows
 package struct RecordConflict: Hashable, Sendable {
   /// The reason for the conflict.
   package enum Cause: String, Hashable, Sendable {
-    /// The record was edited here and on the remote since both sides agreed.
+    /// The record was edited in this store and on the remote after both had agreed.
     case edited
-    /// An entry was deleted, and others added records to it in the meantime.
+    /// An entry was deleted, and other nodes added records to it in the meantime.
     case orphaned
   }
 
@@ -18,15 +18,15 @@ package struct RecordConflict: Hashable, Sendable {
   package let guid: String
   /// The reason for the conflict.
   package let cause: Cause
-  /// The state in this store, which stays in use until the decision.
+  /// The state in this store, which stays in use until a person decides.
   package let mine: RecordState
   /// The state on the remote. For an orphaned entry, only its kind and time are known.
   package let theirs: RecordState
   /// The last state on which both sides agreed; nil if there is none.
   package let base: RecordState?
 
-  /// The side that was edited last, according to the clocks of both hosts. These clocks may be wrong, so
-  /// nothing else compares them, and no sync depends on them.
+  /// The state that was edited last, according to the clocks of both hosts. These clocks may be wrong, so
+  /// sync never compares them.
   ///
   /// - Throws: `Failure` of category `usage` if the clocks do not decide it.
   package func newer() throws -> Resolution {
@@ -82,12 +82,12 @@ package enum Resolution: Hashable, Sendable {
   case theirs
   /// Keep the state of this store, and store that of the remote as a separate record with this guid.
   case both(guid: String)
-  /// Keep these fields, which a person combined from both sides.
+  /// Keep these fields, which a person combined from both states.
   case fields(RecordFields)
 }
 
-/// Resolves conflicts. A resolution makes the remote's state the base, and writes the chosen content as an
-/// edit, which is uploaded like any other.
+/// Resolves conflicts. A resolution makes the remote's state the base. It then writes the chosen content as
+/// an edit, which is uploaded like any other edit.
 ///
 /// Needs a store opened as `resolver`.
 package struct RecordResolver {
@@ -147,7 +147,8 @@ extension RecordResolver {
       state.editedAt = now
       try RecordEditor.write(state, to: guid, database)
       guard state.isDeleted else { return 1 }
-      // The records of the deleted entry are deleted, too. Otherwise they would cause another conflict.
+      // The records that belong to the deleted entry are deleted, too. Otherwise they would cause another
+      // conflict.
       let deleted = try RecordEditor.delete(RecordEditor.children(of: guid, database), at: now, database)
       try takeTombstonesAsBase(database)
       return 1 + deleted
@@ -228,14 +229,14 @@ extension RecordResolver {
         + "the other side, or move those first")
   }
 
-  /// Removes the base of a record, after a decision about a deleted entry and its records. So if another node
-  /// decides differently at the same time, the later upload finds a conflict.
+  /// Removes the base of a record, after a decision about a deleted entry and its records. Without a base,
+  /// the upload finds a conflict if another node decides differently at the same time.
   private static func forgetBase(_ guid: String, _ database: Database) throws {
     try database.executeCached(sql: "UPDATE record SET base = NULL WHERE guid = ?", arguments: [guid])
   }
 
-  /// Ends the conflicts of records that are deleted on both sides. In this store, the deletion of their entry
-  /// deleted them.
+  /// Ends the conflicts of records that are deleted in this store and on the remote. In this store, they were
+  /// deleted with their entry.
   private static func takeTombstonesAsBase(_ database: Database) throws {
     let guids = try String.fetchAll(
       database.cachedStatement(
@@ -246,8 +247,9 @@ extension RecordResolver {
     for guid in guids { try takeRemoteSideAsBase(guid, database) }
   }
 
-  /// Makes the remote's state the base of a record. It also removes a version that was sent before the
-  /// conflict and not answered. The remote's state is newer, so the server can no longer apply that version.
+  /// Makes the remote's state the base of a record. Also removes the note of a version that was sent before
+  /// the conflict without a response. The remote's state is newer, so the server can no longer apply that
+  /// version.
   private static func takeRemoteSideAsBase(_ guid: String, _ database: Database) throws {
     try database.executeCached(
       sql: """
@@ -265,8 +267,8 @@ struct RecordNesting {
 
   init(_ database: Database) { self.database = database }
 
-  /// Whether the rule forbids that a local record belongs to this entry: it would close a circle, or be
-  /// nested more than one level deep.
+  /// Whether the rule forbids that a local record belongs to this entry: the records would form a circle, or
+  /// would be nested more than one level deep.
   func forbids(_ guid: String, in entry: String) throws -> Bool {
     if guid == entry { return true }
     // An entry that the store does not have yet is treated as not nested.
@@ -293,8 +295,8 @@ extension SyncTransaction {
     return try RecordNesting(database).forbids(guid, in: entry)
   }
 
-  /// Stores a new record from the remote that cannot belong to the entry that the remote states. It becomes a
-  /// separate entry in conflict. It has no local edit, so it is not pending.
+  /// Stores a new record from the remote that must not belong to the entry that the remote states. It is
+  /// stored as a separate entry in conflict. It has no local edit, so it is not pending.
   package func storeAsSeparateEntry(_ remote: RemoteRecord) throws {
     var state = remote.state
     state.entryGuid = nil
@@ -306,8 +308,8 @@ extension SyncTransaction {
       ])
   }
 
-  /// Moves records to the entries that the remote states, when this becomes possible. The order in which
-  /// records arrived was an obstacle only by chance, or another node removed the obstacle. Only records
+  /// Moves records to the entries that the remote states, when this becomes possible. It was impossible only
+  /// because of the order in which records arrived, or another node has changed the records. Only records
   /// without local edits are moved.
   ///
   /// - Returns: the guids of the moved records.
@@ -320,8 +322,9 @@ extension SyncTransaction {
     return resolved
   }
 
-  /// The records in conflict that are not pending: the remote's state was not adopted only because of its
-  /// entry. Zone records are excluded, since their conflicts have other reasons.
+  /// The records in conflict that are not pending: the remote's state was not adopted only because of the
+  /// entry that it states. Records of kind `zone` and `withdrawal` are excluded, since their conflicts have
+  /// other reasons.
   private func unplacedRecords() throws -> [(SyncRecord, RemoteRecord)] {
     let guids = try String.fetchAll(
       database.cachedStatement(

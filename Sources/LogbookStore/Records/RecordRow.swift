@@ -3,16 +3,17 @@
 import Logbook
 import SQLiteRows
 
-/// A row of an export, in the form of the columns of a record.
+/// A row of an export, as values for the columns of the table `record`.
 struct RecordRow {
   let kind: String
   let entryGuid: String?
   let content: RecordContent
-  /// The time that the store shows, in civil seconds.
+  /// The time that the store shows for the record, in civil seconds.
   let deviceTime: Int64
   let utcOffset: Int
   let offsetSource: Int
-  /// The provenance; nil if unknown, and for a record that states something about other items.
+  /// The provenance of the record; nil if it is unknown, and for a record that states something about other
+  /// items.
   let provenance: Provenance?
 
   /// - Parameters:
@@ -61,7 +62,8 @@ struct RowKey {
     ])
   }
 
-  /// The instant of a record whose source states it, whatever zone the import shows it in; else the shown time.
+  /// The time as the key states it: the instant if the source states an instant, whatever zone the import
+  /// uses; else the shown time.
   private static func time(of record: ImportedRecord) -> String {
     guard !record.placement.source.placesShownTime else { return String(record.deviceTime.seconds) }
     return "\(record.placement.instant(of: record.deviceTime).seconds)Z"

@@ -7,9 +7,9 @@ import SQLiteRows
 /// Stores each record of an export once. If the source changed a row, its record is changed, too, unless it
 /// was edited here.
 ///
-/// Changes are in a TEMP table until the end of the input: only then is it known when the export was made. Of
-/// exports of equal age, the content of the one imported last is used, since a person exports and imports in
-/// this order.
+/// Changes are in a TEMP table until the end of the input, since only then is it known when the export was
+/// made. If two exports have the same age, the content of the one that was imported last is used. A person
+/// usually imports exports in the order in which they were made.
 final class RecordWriter {
   private let database: Database
   private let ingest: Int64
@@ -21,10 +21,10 @@ final class RecordWriter {
   private var knownCount = 0
   /// The other table whose records this input would have changed; nil without one.
   private(set) var otherTable: OtherTable?
-  /// If a person gave a zone for the input: the records whose shown times are equal to those of its rows. The
-  /// zone applies only to such records.
+  /// The records whose shown times are equal to those of their rows, if a person gave a zone for the input.
+  /// The zone applies only to these records.
   private(set) var brought: Set<String> = []
-  /// The records whose rows state other content, which the import may leave as they are.
+  /// The records that differ from their rows and that the import may leave unchanged.
   private(set) var kept: Set<String> = []
   private static let maxKept = 1000
   private let ordinals: RecordOrdinals
@@ -39,8 +39,8 @@ final class RecordWriter {
     var repeated = 0
     var updated = 0
     var kept = 0
-    /// The repeated rows of doses and meals that are new in the store. Two equal facts of one minute look
-    /// like one repeated row. It is 0 for a source that is known to repeat rows.
+    /// The repeated rows of doses and meals that are new in the store. Two equal doses or meals in one minute
+    /// look like one repeated row. It is 0 for a source that is known to repeat rows.
     var repeatedAmounts = 0
   }
 
@@ -62,7 +62,7 @@ final class RecordWriter {
     try database.executeCached(sql: "DELETE FROM temp.record_change")
   }
 
-  /// The tables that a connection needs before its first ingest.
+  /// The tables that each connection creates before its first ingest.
   static let tables = """
     CREATE TEMP TABLE record_change
       (guid TEXT PRIMARY KEY, device_time INTEGER, utc_offset INTEGER, offset_source INTEGER, fields TEXT,
@@ -99,13 +99,14 @@ final class RecordWriter {
     placing = zone
   }
 
-  /// Ends the input: decides about undecided rows, then applies the changes of rows. A change is applied if
-  /// this export is later than the one that wrote the record, and if the record was not edited since. Must be
-  /// called in the last transaction, when the times of the ingest are stored.
+  /// Ends the input: decides about undecided rows, and then applies the changes of rows. A change is applied
+  /// if this export is later than the one that wrote the record, and if the record was not edited after that.
+  /// Must be called in the last transaction, when the times of the ingest are stored.
   ///
   /// - Parameter undone: the digests of states that withdrawn imports of the same input wrote, by guid. These
   ///   states are not written again.
-  /// - Parameter restoresWithdrawn: whether an export that is not later may also change a withdrawn record.
+  /// - Parameter restoresWithdrawn: whether a withdrawn record may also be changed by an export that is not
+  ///   later than the one that wrote it.
   func finish(undone: [String: Set<String>] = [:], restoresWithdrawn: Bool = false) throws -> Outcome {
     var outcome = Outcome()
     if placing != nil { note(try LogbookZones(database).zone()) }
@@ -152,7 +153,8 @@ extension RecordWriter {
     }
   }
 
-  /// Whether a row is a dose or a meal. A basal rate is none: a pump has only one rate at a time.
+  /// Whether a row is a dose or a meal. A basal rate does not count as a dose, since a pump has only one rate
+  /// at a time.
   private func isAmount(_ row: RecordRow) throws -> Bool {
     guard row.kind != RecordKind.food.rawValue else { return true }
     guard row.kind == RecordKind.insulin.rawValue else { return false }

@@ -5,12 +5,13 @@ import Logbook
 import SQLiteRows
 
 extension ExportAge {
-  /// What an import is compared by first: the time of its newest item, as SQL.
+  /// The first value by which the ages of exports are compared, as SQL: the time of the newest item.
   ///
   /// - Parameter table: the name of the import's row in the statement.
   static func generated(_ table: String) -> String { "coalesce(\(table).generated_at, 0)" }
 
-  /// What an import is compared by next: the time of its file or, without a file, of the import, as SQL.
+  /// The second value by which the ages of exports are compared, as SQL: the time of the file. Without a
+  /// file, it is the time when the import began.
   ///
   /// - Parameter table: the name of the import's row in the statement.
   static func modified(_ table: String) -> String { "coalesce(\(table).modified_at, \(table).started_at)" }
@@ -18,14 +19,14 @@ extension ExportAge {
 
 /// The export from which the content of a record was imported, if it is still what an import wrote.
 ///
-/// The row of `ingest` describes an import of this store. The state on which the store and the remote last
-/// agreed describes that of any store. The latter is used if both differ and the record is synced: then the
+/// The row of `ingest` describes the export if this store imported it. The base of the record describes the
+/// export if any store imported it. If both differ and the record is synced, the base is used, since the
 /// content came from the remote.
 enum ContentExport {
   /// The SQL condition that the content of a record is what an import wrote, in this or another store.
   static let isImported = "(record.imported IS NOT NULL AND record.imported = \(RecordContent.sql))"
 
-  /// The time of the newest item, as SQL; NULL if the age is unknown.
+  /// The time of the newest item in the export, as SQL; NULL if the age is unknown.
   static let generated = """
     CASE WHEN \(isFromRemote) THEN coalesce(\(agreed("generated_at")), 0) ELSE \(own(ExportAge.generated("w"))) END
     """
@@ -41,20 +42,20 @@ enum ContentExport {
         IS NOT \(own("\(ExportAge.generated("w")), \(ExportAge.modified("w"))")))))
     """
 
-  /// A time of the agreed state's export, as SQL. A damaged state has none.
+  /// A time of the export that the base of the record names, as SQL; NULL if the base is damaged.
   private static func agreed(_ member: String) -> String {
     "unixepoch(CASE WHEN json_valid(record.base) THEN json_extract(record.base, '$.export.\(member)') END)"
   }
 
-  /// A value of this store's import, as SQL.
+  /// A value of the import of this store that wrote the record, as SQL.
   private static func own(_ value: String) -> String {
     "(SELECT \(value) FROM ingest AS w WHERE w.id = record.ingest)"
   }
 
-  /// The columns for `age`: both times of this store's import, NULL without one.
+  /// The two columns with the age that `age` gets as `own`; NULL if no import of this store wrote the record.
   static let columns = "\(own(ExportAge.generated("w"))), \(own(ExportAge.modified("w")))"
 
-  /// The columns of the age of the latest own statement: both times, NULL without one.
+  /// The two columns with the age that `age` gets as `statement`; NULL if there is no such import.
   static let statementColumns =
     "\(statement(ExportAge.generated("w"))), \(statement(ExportAge.modified("w")))"
 
@@ -62,9 +63,9 @@ enum ContentExport {
   ///
   /// - Parameters:
   ///   - own: the age according to the import of this store that wrote the content.
-  ///   - agreed: the age in the agreed state.
-  ///   - statement: the age of the latest import of this store that had the content as a known one.
-  ///   - isSynced: whether the content is the agreed state.
+  /// - agreed: the age that the base of the record states.
+  /// - statement: the age of the latest export that this store imported and that contained the same content.
+  /// - isSynced: whether the record is synced, so that its content is the base.
   static func age(own: ExportAge?, agreed: ExportAge?, statement: ExportAge?, isSynced: Bool) -> ExportAge? {
     guard let written = isSynced ? agreed ?? own : own ?? agreed else { return nil }
     return max(written, statement ?? written)

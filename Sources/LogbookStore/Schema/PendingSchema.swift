@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The ranges of readings that the remote lacks. With them, the cost of a search for pending readings does
-/// not depend on the uploaded ones.
+/// not depend on the number of uploaded readings.
 ///
 /// The column `uploaded` of each reading decides whether it is pending; a range only limits the search. A
-/// partial index on `uploaded` would have the same effect. But it inserts a second row for each reading,
-/// which takes a quarter of the time of an import.
+/// partial index on `uploaded` would have the same effect. But such an index needs a second row for each
+/// reading, which takes a quarter of the time of an import.
 enum PendingSchema {
   static let statements = """
     -- Positions of a partition between which readings are pending, in ranges that do not overlap. Each pending reading

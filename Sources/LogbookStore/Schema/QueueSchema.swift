@@ -4,9 +4,9 @@
 enum QueueSchema {
   static let statements = queued + transfers + downloads + contents + contentDownloads
 
-  /// One row for each pending aspect of a record (its content or its file), with the entry whose state it
-  /// affects. So one search of an index finds the state of an entry and all its records. Only triggers write
-  /// the rows; they depend on `version`, `version_synced` and `blob`.
+  /// One row for each pending part of a record: the record itself, or its attached file. The row also names
+  /// the entry to which the record belongs. So one search of an index finds the sync state of an entry with
+  /// all its records. Only triggers write the rows; they depend on `version`, `version_synced` and `blob`.
   private static let queued = """
     CREATE TABLE queued (
       record TEXT NOT NULL,
@@ -47,9 +47,9 @@ enum QueueSchema {
 
   private static let nextNumber = "(SELECT coalesce(max(number), 0) + 1 FROM queued WHERE aspect = 'record')"
 
-  /// The items that the current upload is sending, in one row for each lane. A row is written in the
-  /// transaction that selects the items, and removed in the one that stores the answer. While no process
-  /// holds the lock of uploads, a row has no meaning.
+  /// The items that the current upload is sending, in one row for each lane: readings, records, attachments.
+  /// A row is written in the transaction that selects the items, and removed in the one that stores the
+  /// response. While no process holds the lock of uploads, rows are ignored: an interrupted upload left them.
   private static let transfers = """
     CREATE TABLE transfer (
       lane TEXT PRIMARY KEY CHECK (lane IN ('readings', 'records', 'attachments')),

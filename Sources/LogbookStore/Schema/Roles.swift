@@ -21,8 +21,9 @@ enum Roles {
     }
   }
 
-  /// Runs work of the role `sync` in a transaction. The work marks readings as uploaded, counts them itself,
-  /// and makes no reading pending. If it fails, the rollback restores the triggers.
+  /// Runs work of the role `sync` in a transaction, without the triggers that run for each change of
+  /// `uploaded`. The work may only mark readings as uploaded, and must count them itself. If it fails, the
+  /// rollback restores the triggers.
   static func withoutUploadTriggers(_ database: Database, _ work: () throws -> Void) throws {
     try database.execute(
       sql: """
@@ -123,7 +124,7 @@ enum Roles {
     """
 
   private static let editsRecords = """
-    -- The schema lets a pull change the content of a synced record; an edit of one raises its version.
+    -- The schema lets a pull change the content of a synced record. An edit must raise the version instead.
     CREATE TEMP TRIGGER role_edits_raise_version BEFORE UPDATE ON main.record
     WHEN NEW.version = OLD.version AND (
       \(changes(["fields", "deleted", "entry_guid", "edited_at"] + RecordColumns.provenance))
@@ -171,13 +172,13 @@ enum Roles {
               AND b.held = b.size AND b.uploaded = 0) END)
     BEGIN SELECT RAISE(ABORT, '\(queuedFollows)'); END;
 
-    -- A record may move and become synced in one statement: here the entry alone counts.
+    -- A record may get another entry and become synced in one statement, so only the entry is checked.
     CREATE TEMP TRIGGER role_moves_what_is_queued BEFORE UPDATE ON main.queued
     WHEN NEW.record <> OLD.record OR NEW.aspect <> OLD.aspect OR NEW.queued_at <> OLD.queued_at
       OR NEW.entry IS NOT (SELECT coalesce(entry_guid, guid) FROM main.record WHERE guid = NEW.record)
     BEGIN SELECT RAISE(ABORT, '\(queuedFollows)'); END;
 
-    -- The row of a content is taken out and put back in one trigger of the schema.
+    -- Only rows of records are checked: a trigger of the schema deletes and inserts the row of a content.
     CREATE TEMP TRIGGER role_keeps_what_is_pending BEFORE DELETE ON main.queued
     WHEN OLD.aspect = 'record'
       AND EXISTS (SELECT 1 FROM main.record WHERE guid = OLD.record AND version > version_synced)

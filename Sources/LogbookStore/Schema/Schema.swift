@@ -3,8 +3,8 @@
 import Logbook
 import SQLiteRows
 
-/// The schema of a store. Every released change has a higher version number and a step that upgrades a store.
-/// A released schema and a released step are never edited. `Tests/Fixtures/stores` has a store of each
+/// The schema of a store. Every released change increases the version number and adds a step that upgrades a
+/// store. A released schema and a released step are never edited. `Tests/Fixtures/stores` has a store of each
 /// released version.
 enum Schema {
   static let schema = FileSchema(
@@ -26,8 +26,9 @@ enum Schema {
       SchemaStep(from: 14, statements: instants),
     ])
 
-  /// The step to version 15, in which the zones of the logbook can show an instant. Only the texts of three tables change:
-  /// what their rows hold is valid before and after it.
+  /// The step to version 15, in which the zones of the logbook can show an instant (`offset_source` 5). It
+  /// only changes the stored texts of three CREATE TABLE statements, since existing rows are valid in both
+  /// versions.
   private static let instants = [
     "PRAGMA writable_schema = ON",
     """
@@ -49,7 +50,7 @@ enum Schema {
     """
     CREATE INDEX reading_repeated ON reading(series, position) WHERE offset_source >= 3 AND offset_source <= 4
     """,
-    // The next transaction fills the table again.
+    // The table `zone_period` gets other columns. These rows make the next transaction fill it again.
     "INSERT INTO changed_statement SELECT guid, 'zone' FROM zone_period WHERE TRUE ON CONFLICT DO NOTHING",
     "DROP TABLE zone_period",
     """

@@ -7,8 +7,8 @@ import SQLiteRows
 
 /// The differences between the schema of a store and that of a new one.
 ///
-/// They are dangerous in a file from elsewhere: a view in place of a table may never end, and a trigger can
-/// change what is stored.
+/// Differences are dangerous in a file of unknown origin: a view in place of a table may never end, and a
+/// trigger can change what is stored.
 struct SchemaComparison {
   /// The query for the parts of a schema, each as one text: its type and name, a line feed, and its
   /// statement.
@@ -93,8 +93,8 @@ extension SchemaComparison {
 
   /// A number that depends on each part of the schema, but not on their order.
   ///
-  /// It only makes opening a store fast, since a complete comparison creates a new store in memory. It gives
-  /// no protection against an attacker who constructs another schema with the same number.
+  /// The number makes opening a store fast, since a complete comparison creates a new store in memory. It
+  /// gives no protection against an attacker who constructs another schema with the same number.
   static func checksum(in database: Database) throws -> UInt64 {
     let statement = try RawStatement(
       of: database, "SELECT sql, name FROM sqlite_schema WHERE sql IS NOT NULL")

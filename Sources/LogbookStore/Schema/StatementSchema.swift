@@ -23,8 +23,8 @@ enum StatementSchema {
 
     """
 
-  /// These tables are derived from the records. They are stored, so that an import without a zone need not
-  /// decode the records.
+  /// These tables are derived from the zone records. They are stored, so that an import without a zone need
+  /// not decode these records.
   private static let itemZones = """
     -- Statements of a zone for what an import brought, by the ids of their records. What is withdrawn states nothing.
     CREATE TABLE item_zone (

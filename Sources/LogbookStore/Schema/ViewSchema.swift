@@ -53,8 +53,8 @@ enum ViewSchema {
     """
   }
 
-  /// The value in mg/dL, rounded as in `Quantity.displayed`. A value in its own unit is unchanged. A ketone
-  /// value is not converted, since the factor is that of glucose.
+  /// The value in mg/dL, rounded as in `Quantity.displayed`. A value that was measured in mg/dL is unchanged.
+  /// A ketone value is not converted, since the factor is that of glucose.
   private static let milligrams = """
     CASE WHEN s.kind = \(ReadingKind.ketone.rawValue) THEN NULL WHEN r.unit = 0 THEN r.value
         ELSE round(r.value * \(Quantity.milligramsPerDecilitreInMillimole)) END

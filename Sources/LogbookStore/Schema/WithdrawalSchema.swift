@@ -6,8 +6,8 @@
 enum WithdrawalSchema {
   static let statements = provenance + results + changes
 
-  /// The items of an import that the store already had. The rows of items that the import stored contain its
-  /// number.
+  /// The items of an import that the store already had. Items that the import stored are not listed here,
+  /// since their rows contain the number of the import.
   private static let provenance = """
     -- Readings that follow each other in the store, of which those count that no later import than `latest` stored.
     CREATE TABLE ingest_run (
@@ -74,7 +74,8 @@ enum WithdrawalSchema {
 
     """
 
-  /// The changes since the derived tables were last updated. They are empty at the end of each transaction.
+  /// The changes since the tables in `results` were last updated. These tables are empty at the end of each
+  /// transaction.
   private static let changes = """
     CREATE TABLE changed_withdrawal (id INTEGER PRIMARY KEY, fields TEXT NOT NULL) STRICT;
     CREATE TABLE changed_record (guid TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;

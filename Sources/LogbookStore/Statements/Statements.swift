@@ -4,18 +4,18 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Applies records that state something about other items. Whenever an edit, an import, a pull or a merge
-/// changes such a record, its statement is applied in the same transaction.
+/// Applies records that state something about other items, such as zone records. Whenever an edit, an import,
+/// a pull or a merge changes such a record, the record is applied in the same transaction.
 enum Statements {
-  /// A function that applies statements of one kind. `guids` are the records that changed.
+  /// A function that applies records of one kind. `guids` are the records that changed.
   typealias Application = @Sendable (_ database: Database, _ guids: [String]) throws -> Void
 
-  /// The functions for the kinds, in the order in which they run.
+  /// The functions for each kind, in the order in which they run.
   static let applications: [(kind: RecordKind, apply: Application)] = [
     (.zone, { database, guids in _ = try ZoneStatements.apply(guids, database) })
   ]
 
-  /// Applies all changes. It must be called at the end of every transaction that may write records or
+  /// Applies all changed records. Must be called at the end of every transaction that may write records or
   /// readings.
   ///
   /// - Parameter known: a cache of decoded withdrawals.
@@ -26,7 +26,7 @@ enum Statements {
     while try applyNextChanges(database) {}
   }
 
-  /// Applies the changes that are noted so far. This may write further statements.
+  /// Applies the changes that are noted so far. This may change further records that must be applied.
   ///
   /// - Returns: whether there were any changes.
   private static func applyNextChanges(_ database: Database) throws -> Bool {

@@ -30,7 +30,7 @@ package enum DownloadSubject: Hashable, Sendable {
     }
   }
 
-  /// The text of the part in the store; empty for a kind that has only one part.
+  /// The text that identifies the part in the table `download`; empty for a kind that has only one part.
   var text: String {
     switch self {
     case .logbook, .changes, .records: ""
@@ -56,8 +56,8 @@ package enum DownloadSubject: Hashable, Sendable {
   }
 }
 
-/// The priority of a download. Downloads with a higher priority come first. Equal ones are processed in the
-/// order in which they were queued.
+/// The priority of a download. Downloads with a higher priority come first. Downloads with the same priority
+/// are processed in the order in which they were queued.
 package enum DownloadPriority: Int, CaseIterable, Sendable {
   /// A person asked for the download.
   case waiting
@@ -86,7 +86,7 @@ package struct Download: Hashable, Sendable {
   package let priority: DownloadPriority
   /// When the download was queued, in UTC seconds.
   package let queuedAt: Int64
-  /// The cursor of the next page; nil if no page was downloaded yet.
+  /// The remote's position at which the next page of the download begins; nil if no page was downloaded yet.
   package let position: String?
   /// The remote's reason, if it refused the download permanently; otherwise nil.
   package let refusal: String?

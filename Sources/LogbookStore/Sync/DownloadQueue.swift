@@ -6,7 +6,7 @@ import SQLiteRows
 
 /// The only code that writes the queue of downloads.
 enum DownloadQueue {
-  /// Queues a download. If it is already queued, it keeps its place and gets the higher of both priorities.
+  /// Queues a download. If it is already queued, it keeps its number and gets the higher of both priorities.
   ///
   /// - Returns: false if there is nothing to fetch, since the store has the complete content.
   @discardableResult
@@ -28,7 +28,7 @@ enum DownloadQueue {
   }
 
   /// The shown time, in civil seconds, before which readings may be missing. It is set from the first pull
-  /// until they were fetched; nil otherwise.
+  /// until these readings are downloaded; nil otherwise.
   static func historyEnd(_ database: Database) throws -> Int64? {
     try Store.value(of: .historyEnd, database) {
       Int64($0).flatMap { StoredBounds.seconds.contains($0) ? $0 : nil }
@@ -74,8 +74,8 @@ extension Store {
 
   /// Queues a download for a later upload.
   ///
-  /// - Parameter isPinned: for readings, whether this range comes before all others whenever everything is
-  ///   fetched again.
+  /// - isPinned: for readings, whether this range is downloaded before all others whenever all data of the
+  ///   remote is downloaded again.
   /// - Returns: false if there is nothing to fetch, since the store has the complete content.
   @discardableResult
   package func queueDownload(
@@ -90,12 +90,13 @@ extension Store {
     }
   }
 
-  /// The ranges of readings that come before all others whenever everything is fetched again, in the order of
-  /// their times.
+  /// The ranges of readings that are downloaded before all others whenever all data of the remote is
+  /// downloaded again. They are in the order of their times.
   package func pinnedRanges() throws -> [DownloadSubject] { try read(DownloadQueue.pinnedRanges) }
 
-  /// Removes downloads from the queue, and pins of ranges. If a person cancels the history or the records
-  /// before they were fetched, they count as left out. Later changes of other nodes are still fetched.
+  /// Removes downloads from the queue, and ranges from the list of pinned ranges. If a person cancels the
+  /// download of the history or the records before it is complete, they count as left out. Later changes of
+  /// other nodes are still downloaded.
   ///
   /// - Parameter pins: the numbers of pinned ranges to remove, which are indexes in `pinnedRanges` from 1 on.
   /// - Throws: `Failure` of category `missingInput` for a number that is not in the queue. Then nothing
@@ -168,8 +169,8 @@ extension Store {
 // MARK: - Changes by an upload
 
 extension SyncTransaction {
-  /// The first queued download that is not in `done`. Contents of attachments are left out, since they have a
-  /// separate lane, unless a person asked for one.
+  /// The first queued download that is not in `done`. Contents of attachments are left out, unless a person
+  /// asked for one: the upload fetches them separately.
   package func nextDownload(except done: Set<Int64>) throws -> Download? {
     let rows = try Row.fetchCursor(
       database.cachedStatement(
@@ -218,7 +219,8 @@ extension SyncTransaction {
     try DownloadQueue.add(.readings(from: .min, until: end), .idle, at: now, database)
   }
 
-  /// Makes every download start again from its beginning, since the remote lost its positions.
+  /// Makes every download start again from its beginning, since the remote no longer accepts the stored
+  /// positions.
   package func forgetPositions() throws {
     try database.executeCached(sql: "UPDATE download SET position = NULL")
   }

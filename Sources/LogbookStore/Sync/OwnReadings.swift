@@ -13,8 +13,8 @@ struct OwnReadings {
     let isUploaded: Bool
     /// Whether a withdrawal hides the reading.
     let isWithdrawn: Bool
-    /// Whether a pull stored the reading, and not an import. For such a reading, no pair with a document is
-    /// stored.
+    /// Whether a pull stored the reading, and not an import. For such a reading, the store does not note
+    /// which documents contain it.
     let isPulled: Bool
   }
 
@@ -78,8 +78,8 @@ struct OwnReadings {
     let identity = ReadingIdentity(reading, device)
     let itself = there.filter { ReadingIdentity($0.reading, $0.device) == identity }
     if !itself.isEmpty { return .itself(itself) }
-    // Readings of documents of other programs are not compared with each other. So two documents stay two
-    // readings, in any order.
+    // Readings from documents of other programs are not compared with each other. So two such documents stay
+    // two readings, whichever is downloaded first.
     let own = there.filter { $0.reading.kind.isSame(as: reading.kind) && $0.device.format != device.format }
     let same = own.filter { $0.reading.measurement.isSame(as: reading.measurement) }
     return same.isEmpty ? (own.isEmpty ? .none : .other(own)) : .same(same)
@@ -156,17 +156,17 @@ package struct PendingReadings: Sendable {
   }
 }
 
-/// What storing readings from a remote changed.
+/// The result of storing readings from a remote.
 package struct PulledReadings: Hashable, Sendable {
   /// The ingest of the pulled readings; nil if no reading was new.
   package var ingest: Int64?
   /// The number of new readings. A known reading with another value is listed as changed at the source.
   package var new = 0
-  /// The number of readings that the store already had from its sources.
+  /// The number of readings that the store already had from its imports.
   package var same = 0
   /// The number of hidden readings that are visible again because the remote states them.
   package var shown = 0
-  /// Readings of this store for whose instant the remote has another value. Both values are kept.
+  /// Readings of this store that differ from the remote's value at the same instant. Both values are kept.
   package var disputed: Set<ReadingKey> = []
 
   /// Hidden readings that documents of other programs state, by the ids of their series.

@@ -9,7 +9,7 @@ package struct PersistentFailure: Hashable, Sendable {
   package let category: FailureCategory
   /// When the failure was first reported, in UTC seconds.
   package let since: Int64
-  /// A mark that identifies the token that failed; empty if no token could be read.
+  /// A text that identifies the token that failed; empty if no token could be read.
   package let tokenMark: String
   /// The sentence that was reported.
   package let message: String
@@ -20,7 +20,7 @@ package struct PersistentFailure: Hashable, Sendable {
     (self.since, self.tokenMark) = (since, tokenMark)
   }
 
-  /// Whether a failure with this token is the one that was reported.
+  /// Whether a failure is the one that was reported: it has the same category, and the same token failed.
   package func isSame(as failure: Failure, tokenMark: String) -> Bool {
     failure.category == category && tokenMark == self.tokenMark
   }

@@ -28,7 +28,8 @@ package struct SyncActivity: Hashable, Sendable {
     (firstReading, lastReading) = (nil, nil)
   }
 
-  /// Reads the rows of the running upload. A lane that sends nothing has no row.
+  /// Reads the rows of the running upload. A lane (readings, records or attachments) that sends nothing has
+  /// no row.
   fileprivate init(_ lanes: [String: StoredRow]) throws {
     isRunning = true
     func items(_ lane: String) throws -> Int { try lanes[lane]?.count("items") ?? 0 }
@@ -44,7 +45,8 @@ package struct SyncActivity: Hashable, Sendable {
   }
 }
 
-/// The partition and position of a reading. Two of them limit the readings that are being sent.
+/// The partition and position of a reading. Two such keys state the first and the last reading that an upload
+/// is sending.
 private struct TransferKey: Hashable, Comparable {
   let partition: Int64
   let position: Int64
@@ -60,8 +62,8 @@ private struct TransferKey: Hashable, Comparable {
 }
 
 extension Store {
-  /// What the running upload is sending. An upload holds a lock while it runs. So after a crash, nothing
-  /// seems to be sent.
+  /// What the running upload is sending. An upload holds a lock while it runs, so the rows that a crashed
+  /// upload left are recognised and ignored.
   package func activity() throws -> SyncActivity {
     guard try UploadLock.isHeld(storePath: path) else { return .none }
     return try read { database in

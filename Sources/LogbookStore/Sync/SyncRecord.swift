@@ -20,7 +20,7 @@ package struct SyncRecord: Hashable, Sendable {
   package let sent: RecordChange?
   /// The remote's revision on which this record is based; nil if the remote does not have it.
   package let revision: String?
-  /// The last state on which both sides agreed; nil if there is none or its text is damaged.
+  /// The last state on which this store and the remote agreed; nil if there is none or its text is damaged.
   package let base: RecordState?
   /// Whether no person has edited the content since an import wrote it.
   package let isImportedOnly: Bool
@@ -73,7 +73,7 @@ package struct SyncRecord: Hashable, Sendable {
 
   /// The age of an export of this store; nil without one.
   ///
-  /// - Parameter first: the index of the first of its two columns.
+  /// - Parameter first: the index of the first of the two columns that state the age.
   private static func age(_ row: StoredRow, from first: Int) throws -> ExportAge? {
     guard let modified = try row.optionalSeconds(first + 1) else { return nil }
     return ExportAge(generated: try row.seconds(first), modified: modified)
@@ -95,7 +95,7 @@ enum RecordCondition {
     AND record.quarantined_version = record.version
     """
 
-  /// The record is a deleted entry, and others have added records to it.
+  /// The record is a deleted entry, and other nodes have added records to it.
   static let isOrphaned = """
     record.deleted = 1 AND record.conflict IS NULL AND EXISTS (
       SELECT 1 FROM record AS child WHERE child.entry_guid = record.guid AND child.deleted = 0)

@@ -4,7 +4,7 @@ import Logbook
 
 /// The sync state of an item. Only this computer knows it; it is never sent.
 package enum SyncState: Hashable, Sendable {
-  /// The remote has the item in this state. Lists then print no state.
+  /// The remote has the current content of the item. Lists print no state for it.
   case synced
   /// The running upload is sending the item.
   case syncing
@@ -66,8 +66,8 @@ struct QueueCode: Hashable {
     }
   }
 
-  /// The SQL expression for a row of `record`. It searches the primary key and the index over entries once
-  /// each, for any number of records that belong to the entry.
+  /// The SQL expression for a row of `record`. It searches the primary key of `queued` and the index by entry
+  /// once each, for any number of records that belong to the entry.
   static let sql = """
     max(CASE WHEN record.conflict IS NOT NULL OR \(RecordCondition.isOrphaned) THEN 3 ELSE 0 END, coalesce((
       SELECT max(CASE WHEN (q.aspect = 'record' AND c.sent IS NOT NULL
@@ -83,8 +83,8 @@ struct QueueCode: Hashable {
     """
 }
 
-/// The JSON texts of a record that sync stores. If a text is damaged, it counts as missing. Then nothing is
-/// overwritten: without `sent`, the current content is sent, and without `base`, nothing is merged.
+/// The JSON texts of a record that sync stores. A damaged text counts as missing. This overwrites nothing:
+/// without `sent`, the current content is sent, and without `base`, nothing is merged.
 struct SyncTexts {
   /// A column with a text that cannot be read.
   struct Damage {

@@ -40,7 +40,7 @@ extension SyncTransaction {
 
   /// The next content that must be sent to the remote; nil if there is none.
   ///
-  /// - Parameter setAside: digests of contents that are not sent in this run.
+  /// - Parameter setAside: digests of contents that this upload does not send.
   package func nextContentToSend(besides setAside: Set<String>) throws -> AttachmentContent? {
     let digests = try String.fetchCursor(database.cachedStatement(sql: Self.queuedDigests))
     while let digest = try digests.next() {
@@ -99,7 +99,7 @@ extension SyncTransaction {
   /// is none.
   ///
   /// - Parameters:
-  ///   - setAside: digests of contents that are not fetched in this run.
+  /// - setAside: digests of contents that this upload does not fetch.
   ///   - includesPostponed: whether to include contents that the remote lacked and that are postponed.
   package func nextContentToFetch(
     besides setAside: Set<String>, at now: Int64, includesPostponed: Bool = false
@@ -110,7 +110,7 @@ extension SyncTransaction {
           SELECT subject, coalesce(blob.held, 0) FROM download INDEXED BY download_by_priority
           LEFT JOIN blob ON blob.digest = subject
           WHERE kind = 'attachment' AND download.refusal IS NULL
-            -- A clock that was ahead put it off further than any wait: it is due.
+            -- A time beyond the maximum postponement was stored by a wrong clock: the content is due.
             AND (?2 OR coalesce(not_before, 0) <= ?1 OR not_before > ?1 + \(Self.maxPostponementSeconds))
           ORDER BY priority, id
           """), arguments: [now, includesPostponed])

@@ -26,10 +26,10 @@ package struct HeldReading: Hashable, Sendable {
 }
 
 extension SyncTransaction {
-  /// The digests of uploaded readings and the buckets of all readings. Both come from one pass over one state
-  /// of the store.
+  /// The digests of uploaded readings and the buckets of all readings (see `IdentityDigests`). Both are
+  /// computed in one pass over the same state of the store.
   ///
-  /// - Parameter whenFixed: called when later changes of the store no longer affect the result.
+  /// - Parameter whenFixed: called as soon as later changes of the store cannot affect the result.
   package func heldBuckets(
     whenFixed: () -> Void = {}
   ) throws -> (uploaded: IdentityDigests, held: HeldBuckets) {
@@ -81,15 +81,15 @@ extension SyncTransaction {
         isUploaded: statement.integer(5) == 1)
       for name in same.identities(of: key, identity)
       where buckets.contains(IdentityDigests.bucket(of: name)) {
-        // Two readings can have the same identity on the remote: one has it itself, the other in a document.
-        // The first has precedence.
+        // Two readings can have the same identity on the remote: one as its own identity, the other in a
+        // document of another program. The first one has precedence.
         if name == identity || held[name] == nil { held[name] = reading }
       }
     }
     return held
   }
 
-  /// The digests of the states of records that the remote has, as far as the store knows them.
+  /// The digests of records in the states that the remote has, as far as the store knows them.
   package func knownRecordDigests() throws -> IdentityDigests {
     var digests = IdentityDigests()
     try forEachRecord(in: nil) { record in
@@ -135,19 +135,19 @@ extension SyncRecord {
   /// Whether the record is neither pending nor in conflict.
   package var isUpToDate: Bool { !isPending && !isConflicted }
 
-  /// The state that the remote has, as far as the store knows: the last one on which both sides agreed. The
-  /// record may have been edited since. Its offset may also differ, if the zone of the logbook changed.
+  /// The state that the remote has, as far as the store knows: the last one on which both agreed. The record
+  /// may have been edited after that. Its offset may also differ, if the zone of the logbook changed.
   package var lastSyncedState: RecordState? { base ?? (isUpToDate ? state : nil) }
 }
 
-/// A mark for the state of a store, as a connection sees it. It changes only if another connection writes to
-/// the store.
+/// A number that identifies the state of a store, as a connection sees it. It changes only if another
+/// connection writes to the store.
 package struct StoreVersion: Hashable, Sendable {
   fileprivate let number: Int64
 }
 
 extension SyncTransaction {
-  /// The mark of the state that the next read will see.
+  /// The version of the state that the next read will see.
   package func version() throws -> StoreVersion {
     StoreVersion(number: try Int64.fetchOne(database.cachedStatement(sql: "PRAGMA data_version")) ?? 0)
   }
@@ -156,18 +156,18 @@ extension SyncTransaction {
   package func isUnchanged(since version: StoreVersion) throws -> Bool { try self.version() == version }
 }
 
-/// The bucket of each reading in the order of the table, with two bytes for each reading. With it, a
-/// comparison can process buckets in portions, which needs little memory. Without it, each portion would
+/// The bucket of each reading in the order of the table, with two bytes for each reading. With these numbers,
+/// a comparison can process buckets in portions, which needs little memory. Without them, each portion would
 /// compute the hashes of all readings again.
 package struct HeldBuckets: Sendable {
   /// The number of readings in each bucket, including pending ones.
   package private(set) var counts = [Int](repeating: 0, count: IdentityDigests.bucketCount)
   private var numbers: [UInt16] = []
-  /// The mark of the store's state that was read.
+  /// The version of the store's state that was read.
   private let version: StoreVersion
 
-  /// Marks a reading that the remote has under several identities. Its buckets are unknown, so it is always
-  /// read.
+  /// The value for a reading that the remote has under several identities. Its buckets are not stored, so it
+  /// is always read.
   private static let several = UInt16.max
 
   init(version: StoreVersion) { self.version = version }
@@ -178,7 +178,7 @@ package struct HeldBuckets: Sendable {
   }
 
   /// A function that returns whether the reading at an index of the table may be in these buckets. Nil if the
-  /// store has changed since.
+  /// store has changed since the numbers were read.
   func mayBe(in buckets: Set<Int>, _ present: StoreVersion) -> ((_ place: Int) -> Bool)? {
     guard present == version else { return nil }
     var isWanted = [Bool](repeating: false, count: Int(Self.several) + 1)

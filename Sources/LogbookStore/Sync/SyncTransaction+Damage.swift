@@ -5,8 +5,8 @@ import Logbook
 import SQLiteRows
 
 extension SyncTransaction {
-  /// Quarantines the records whose text of a sent change, a base or a conflict is damaged. The damaged text
-  /// is removed. Then an edit or a retry sends the current content of the record.
+  /// Quarantines the records whose text in `sent`, `base` or `conflict` is damaged. The damaged text is
+  /// removed, so that an edit or a retry sends the current content of the record.
   ///
   /// - Returns: the number of quarantined records.
   package func quarantineUnreadableRecords() throws -> Int {
@@ -47,7 +47,7 @@ extension SyncTransaction {
       ])
   }
 
-  /// The columns that are emptied together with a damaged one, since they are only valid together.
+  /// The columns that are emptied together with a damaged column, since they are only valid together.
   private static let columns = [
     "sent": ["sent", "sent_version"], "base": ["base"], "conflict": ["conflict", "conflict_revision"],
   ]

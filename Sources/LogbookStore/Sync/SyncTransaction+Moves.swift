@@ -8,7 +8,7 @@ import SQLiteRows
 package struct PendingMoves: Sendable {
   /// The readings, with the offsets to which their documents must be moved.
   package let readings: PendingReadings
-  /// The readings that must be sent even if the remote has no document of them: an earlier run may have
+  /// The readings that must be sent even if the remote has no document of them. An earlier upload may have
   /// deleted the document, or may not have sent it yet.
   package let owed: Set<ReadingKey>
 }
@@ -62,8 +62,8 @@ extension SyncTransaction {
     try forEach(keys, "DELETE FROM resend WHERE \(Self.isBoundKey)")
   }
 
-  /// Removes from the queue of moves the readings whose documents now have these offsets. A reading whose offset another
-  /// process has changed since stays queued.
+  /// Removes from the queue of moves the readings whose documents now have these offsets. A reading stays
+  /// queued if another process has changed its offset since it was read.
   package func endMoves(of keys: [ReadingKey], placedBy offsets: [Int32]) throws {
     if !keys.isEmpty { _ = try places("DELETE FROM resend WHERE", keys, placedBy: offsets) }
   }

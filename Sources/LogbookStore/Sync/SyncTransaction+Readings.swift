@@ -14,7 +14,8 @@ extension SyncTransaction {
   package func pendingReadings(
     after key: ReadingKey?, limit: Int, leavesOutWithdrawn: Bool = false
   ) throws -> PendingReadings {
-    // Most runs of a job find nothing. To prepare the statement takes longer than to find that.
+    // Most uploads of an unattended job find no pending readings. It takes longer to prepare the statement
+    // than to find that.
     guard try database.hasRow(in: "pending_range") else { return PendingReadings() }
     return try readings(
       Self.pendingTables,
@@ -57,11 +58,11 @@ extension SyncTransaction {
     """
 
   /// Selects at most `limit` readings from these SQL tables under an SQL condition, with their keys. The
-  /// first is the next one after `key`.
+  /// first one is the next reading after `key`.
   ///
   /// - Parameters:
-  ///   - row: the alias of the table whose key has the order in which no sorting is needed.
-  ///   - order: the columns of this order; nil for the columns of the key.
+  /// - row: the alias of the table by whose key the readings are ordered, so that SQLite need not sort them.
+  /// - order: the columns of this order; nil for the columns of the table's key.
   ///   - isDescending: whether to begin with the last reading.
   func readings(
     _ tables: String, _ condition: String, orderedBy row: String = "r", inOrderOf order: [String]? = nil,
@@ -92,7 +93,8 @@ extension SyncTransaction {
     var rows: [(key: ReadingKey, reading: Reading)] = []
     repeat {
       let key = statement.key(from: 0)
-      // Ranges that another program wrote may overlap, so that a reading is found twice.
+      // Ranges that another program wrote may overlap. A reading is then found twice, and left out the second
+      // time.
       if let last = rows.last?.key, isDescending ? key >= last : key <= last { continue }
       rows.append((key, try statement.reading(at: key.place, of: devices.series(key.series), from: 5)))
     } while try statement.step()
@@ -163,10 +165,10 @@ extension SyncTransaction {
   /// for the first new reading, so that a pull without new readings adds none.
   ///
   /// - Parameters:
-  ///   - notTaken: further readings of the remote that are not stored, counted by reason.
-  ///   - foreign: the indexes of readings from documents of other programs. If the store has such a reading
-  ///     from its sources, only the pair is stored.
-  ///   - ingest: the ingest that this run has created; nil if it has created none.
+  /// - notTaken: further readings of the remote that are not stored; their number for each reason.
+  /// - foreign: the indexes of readings from documents of other programs. If an import stored such a reading,
+  ///   only the table `same_as` gets a row, which links reading and document.
+  /// - ingest: the ingest that this upload has created for pulled readings; nil if it has created none.
   package func storePulled(
     _ batch: ReadingBatch, foreign: Set<Int> = [], notTaken: [String: Int] = [:], ingest: Int64?,
     from remote: String, at now: Int64
@@ -282,7 +284,7 @@ struct SeriesDevices {
 }
 
 extension SeriesDevices {
-  /// The device and the kinds that identities contain for the series with this id.
+  /// The device, the kind and the position kind of the series with this id, as identities contain them.
   mutating func parts(
     of id: Int64
   ) throws -> (device: Device, kind: ReadingKind, positionKind: PositionKind) {

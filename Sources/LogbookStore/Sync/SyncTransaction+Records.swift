@@ -13,7 +13,7 @@ package enum PushPhase: Hashable, Sendable {
 }
 
 extension SyncTransaction {
-  /// The SQL condition that the remote refused the entry of a record. Then the record is not sent either.
+  /// The SQL condition that the remote refused the entry of a record. The record is then not sent, either.
   private static let waitsForEntry = """
     EXISTS (SELECT 1 FROM record AS entry WHERE entry.guid = record.entry_guid AND entry.version_synced = 0
       AND entry.quarantined_version = entry.version)
@@ -35,7 +35,7 @@ extension SyncTransaction {
   }
 
   /// Creates the record of the base zone if it does not exist. It is not pending, since only a store that
-  /// joins a remote sends it. So a failed run leaves nothing that people would notice.
+  /// joins a remote sends it. So a failed upload leaves no pending record.
   package func stateBaseZone() throws {
     guard try record(LogbookZones.baseGuid) == nil else { return }
     try RecordEditor.insert(LogbookZones.unjoinedBase(database), LogbookZones.baseGuid, database)
@@ -65,7 +65,7 @@ extension SyncTransaction {
   /// At most `limit` pending records, ordered by when they were first edited.
   ///
   /// - Parameters:
-  ///   - heldBack: the guids of records that cannot be sent in this run.
+  /// - heldBack: the guids of records that this upload cannot send.
   ///   - leavesOutWithdrawn: whether to leave out hidden records.
   package func pendingRecords(
     _ phase: PushPhase, limit: Int, heldBack: Set<String>, leavesOutWithdrawn: Bool = false
@@ -88,7 +88,7 @@ extension SyncTransaction {
     return records
   }
 
-  /// Whether there is a pending record that can be sent in this run.
+  /// Whether there is a pending record that this upload can send.
   package func hasPendingRecords(
     heldBack: Set<String>, leavesOutWithdrawn: Bool = false
   ) throws -> Bool {
@@ -97,15 +97,15 @@ extension SyncTransaction {
     }
   }
 
-  /// Whether the record waits because the remote refused its entry.
+  /// Whether the record is not sent because the remote refused its entry.
   package func waitsForEntry(_ guid: String) throws -> Bool {
     try Bool.fetchOne(
       database.cachedStatement(sql: "SELECT \(Self.waitsForEntry) FROM record WHERE guid = ?"),
       arguments: [guid]) ?? false
   }
 
-  /// The change to send for a record. If a change was sent and not answered, it is sent again; otherwise it
-  /// has the current content. The change is stored before it is sent.
+  /// The change to send for a record. If a change was sent without a response, the same change is sent again.
+  /// Otherwise, it has the current content, and is stored before it is sent.
   package func prepare(_ record: SyncRecord, node: String) throws -> RecordChange {
     if let sent = record.sent { return sent }
     let change = RecordChange(
@@ -128,7 +128,7 @@ extension SyncTransaction {
       arguments: [sent.state.json, revision, record.guid])
   }
 
-  /// Removes the sent change, which was answered. The record stays pending.
+  /// Removes the sent change, since the remote has answered it. The record stays pending.
   package func forgetSent(_ guid: String) throws {
     try database.executeCached(
       sql: "UPDATE record SET sent_version = NULL, sent = NULL WHERE guid = ?", arguments: [guid])
@@ -157,7 +157,7 @@ extension SyncTransaction {
   }
 
   /// Stores the remote's side of a conflict; the local state stays in use. If `isAnswered` is false, a sent
-  /// change is kept, since its answer may still arrive.
+  /// change is kept, since its response may still arrive.
   package func markConflicted(_ remote: RemoteRecord, isAnswered: Bool) throws {
     try database.executeCached(
       sql: """
@@ -188,12 +188,12 @@ extension SyncTransaction {
         ? "edited_at = :edited_at" : RecordColumns.assignments + ", imported = coalesce(:imported, imported)")
   }
 
-  /// The arguments for a new content of a record. If an import of another store wrote it, a later export can
-  /// correct it here, too. Then it has no time of an edit.
+  /// The arguments for a new content of a record. If an import of another store wrote the content,
+  /// `edited_at` becomes NULL, so that a later export that is imported here can correct it.
   ///
-  /// - Parameter record: the record that has the content so far; nil for a new one. At an equal shown time it
-  ///   keeps its derived offset: if the zones changed in this transaction, its end compares the offset with
-  ///   them, and queues the move of the document.
+  /// - Parameter record: the record that is changed; nil for a new one. If its shown time stays the same, it
+  ///   keeps its derived offset. If the zones changed in this transaction, the end of the transaction
+  ///   compares this offset with them, and queues the move of the document.
   private func contentArguments(
     _ state: RecordState, over record: SyncRecord? = nil
   ) throws -> StatementArguments {
@@ -235,7 +235,7 @@ extension SyncTransaction {
 // MARK: - Conflicts of entries
 
 extension SyncTransaction {
-  /// Deleted entries to which others have added records, so that a person must decide.
+  /// Deleted entries to which other nodes have added records, so that a person must decide.
   package func orphanedEntries() throws -> Set<String> {
     try Set(
       String.fetchAll(

@@ -49,7 +49,8 @@ extension SyncTransaction {
     try database.executeCached(sql: "DELETE FROM resend_record WHERE guid = ?", arguments: [guid])
   }
 
-  /// Queues removed records that are visible again, after an edit or because a withdrawal ended.
+  /// Queues records whose documents were removed, if they are visible again after an edit or the end of a
+  /// withdrawal.
   ///
   /// The changed withdrawal is sent first. Otherwise another store could pull the record without the
   /// withdrawal's change, and would remove the document again.

@@ -19,9 +19,9 @@ extension SyncTransaction {
     return digests
   }
 
-  /// Makes items pending again that the remote may lack: the uploaded readings in these buckets, and every
-  /// record. Records keep their base and revision. If the remote knows these, no record is duplicated and
-  /// none becomes a conflict.
+  /// Makes items pending again that the remote may lack: the uploaded readings in these buckets (see
+  /// `IdentityDigests`), and every record. Records keep their base and revision. If the remote knows these,
+  /// no record is duplicated and none becomes a conflict.
   ///
   /// - Returns: the number of readings that are pending again.
   package func requeue(_ buckets: Set<Int>, reason: String, at now: Int64) throws -> Int {
@@ -49,8 +49,8 @@ extension SyncTransaction {
   package func requeue(_ keys: [ReadingKey], reason: String, at now: Int64) throws -> Int {
     try database.executeCached(
       sql: "INSERT INTO requeue (at, reason) VALUES (?, ?)", arguments: [now, reason])
-    // A trigger would add a range for each reading. Saving the ranges first gives neighbours one common
-    // range.
+    // A trigger would add a range for each reading. If the ranges are saved first, neighbouring readings
+    // share one range.
     var positions = PendingPositions()
     for key in keys.sorted() { positions.append(key.partition, key.position) }
     try positions.save(database)

@@ -94,8 +94,8 @@ extension SyncTransaction {
     }
   }
 
-  /// Removes the stored pairs of these readings and documents. The readings are sent again, and the remote's
-  /// answer shows the pairs again.
+  /// Removes the rows of `same_as` for these readings. The readings are sent again, and the remote's response
+  /// then states such documents again.
   func removePairs(_ keys: [ReadingKey]) throws {
     guard try database.hasRow(in: "same_as") else { return }
     for key in keys {
@@ -109,8 +109,8 @@ extension SyncTransaction {
 // MARK: - Pulled readings
 
 extension SyncTransaction {
-  /// The batch without those readings of other programs that the store already has from its sources. For
-  /// these, the pair of reading and document is stored.
+  /// The batch without those readings of other programs that imports already stored. For these, the table
+  /// `same_as` gets rows, which link reading and document.
   func withoutSame(
     _ batch: ReadingBatch, _ foreign: Set<Int>, _ pulled: inout PulledReadings
   ) throws -> ReadingBatch {
@@ -132,8 +132,8 @@ extension SyncTransaction {
       let reading = batch.readings[place]
       switch moments.match(reading, batch.devices[Int(reading.device.number)]) {
       case .none: break
-      // An import stored the same reading. The pair is stored, so that the reading stays visible if the
-      // import is undone.
+      // An import stored the same reading. The table `same_as` gets a row, so that the reading stays visible
+      // if the import is undone.
       case .itself(let own):
         for reading in own where !reading.isPulled {
           try storeMatch(reading.key, as: document, isOnlyThere: true)

@@ -3,7 +3,7 @@
 import GRDB
 import Logbook
 
-/// A lane of an upload. Each lane sends at most one request at a time.
+/// A part of an upload that sends one kind of items. Each lane sends at most one request at a time.
 package enum TransferLane: String, Sendable { case readings, records, attachments }
 
 extension SyncTransaction {

@@ -7,8 +7,8 @@ import SQLiteRows
 
 extension SyncTransaction {
   /// States this store's base zone for all items whose offsets are derived from it. This keeps their instants
-  /// when the base zone of another logbook replaces it. An item of which the source states the instant keeps it
-  /// in any zone.
+  /// when the base zone of another logbook replaces it. An item whose source states the instant keeps it in
+  /// any zone, so it is not listed.
   ///
   /// - Parameters:
   ///   - name: the base zone of this store, which the system may not know.

@@ -33,24 +33,25 @@ package struct SyncTransaction {
 // MARK: - Runs
 
 extension SyncTransaction {
-  /// Begins a run: increases the number of the run and sets its id. Must be called before the first request,
-  /// which contains both.
+  /// Begins an upload: increases its number and sets its id. Must be called before the first request, which
+  /// contains both.
   package func beginRun(id: String) throws -> RunStamp {
     try database.executeCached(sql: "UPDATE remote SET run = run + 1, run_id = ?", arguments: [id])
     try endTransfers()
     return try currentRun()
   }
 
-  /// Gives this node another id and starts its run numbers again. It is used if the remote has seen another
-  /// store with the old id, or if the answer to a write was lost. The cursor is kept, since this store has
-  /// pulled all changes up to it.
+  /// Gives this node another id and starts the numbers of its uploads again. It is used if the remote has
+  /// seen another store with the old id, or if the response to a write was lost. The cursor is kept, since
+  /// this store has pulled all changes up to it.
   package func renewNode(_ node: String, runID: String) throws -> RunStamp {
     try database.executeCached(
       sql: "UPDATE remote SET node = ?, run = 1, run_id = ?", arguments: [node, runID])
     return try currentRun()
   }
 
-  /// The current run or, outside of a run, the last one. Its number is 0 before the first run.
+  /// The number and the id of the current upload. If none is running, those of the last one; the number is 0
+  /// before the first.
   package func currentRun() throws -> RunStamp {
     guard
       let row = try Row.fetchOne(
@@ -63,13 +64,14 @@ extension SyncTransaction {
       lastSeenPosition: try stored[4])
   }
 
-  /// The last run with its cursor, if it did everything and nothing was added since. Nil if there is something
-  /// to send, to fetch or to repair, so that another run must begin.
+  /// The last upload with its cursor, if it completed its work and nothing was added after it. Nil if there
+  /// is something to send, to fetch or to repair, so that another upload must begin.
   ///
-  /// A remote hides from a node what the node changed. Whether the node knows all of that is checked only at
-  /// the first request of a run. The end of a run is stored after all of its answers. So a store that has the
-  /// end knows each change that the run made, and may request more with the number of that run. A store that
-  /// was copied before the end may not: it would never receive what the run sent later.
+  /// A remote never sends a node the node's own changes. Whether the node knows all of them is checked only
+  /// at the first request of an upload. The end of an upload is stored after all of its responses. So a store
+  /// that has this end knows each change that the upload made, and may send more requests with the upload's
+  /// number. A store that was copied before the end must not: it would never receive what the upload sent
+  /// later.
   package func idleRun() throws -> (run: RunStamp, cursor: String)? {
     let cursor = try String.fetchOne(
       database.cachedStatement(
@@ -83,8 +85,8 @@ extension SyncTransaction {
     return (try currentRun(), cursor)
   }
 
-  /// Stores that the current run pulled and did everything; see `idleRun`. A run that pulled nothing may have
-  /// made only requests for which the remote does not check what the node knows.
+  /// Stores that the current upload pulled and completed its work; see `idleRun`. An upload without a pull
+  /// does not call this: the remote may not have checked what the node knows.
   private func endRun() throws {
     try database.executeCached(
       sql: """
@@ -93,7 +95,7 @@ extension SyncTransaction {
         """, arguments: [StoreSetting.endedRun.rawValue])
   }
 
-  /// Stores the latest position of the remote that an answer stated; nil changes nothing.
+  /// Stores the latest position of the remote that a response stated; nil changes nothing.
   package func setLastSeenPosition(_ position: String?) throws {
     guard let position else { return }
     try database.executeCached(
@@ -133,9 +135,9 @@ extension SyncTransaction {
     return (try stored.count(0), try stored.optionalSeconds(1))
   }
 
-  /// Stores that the run has done everything that was requested.
+  /// Stores that the upload has completed everything that was requested.
   ///
-  /// - Parameter asked: whether the remote answered a request. A run without requests does not clear an
+  /// - Parameter asked: whether the remote answered a request. An upload without requests does not clear an
   ///   earlier failure.
   package func storeSuccess(at now: Int64, pushed: Bool, pulled: Bool, asked: Bool) throws {
     try database.executeCached(
@@ -163,7 +165,7 @@ extension SyncTransaction {
       sql: "UPDATE remote SET purged_at = ? WHERE purged_at IS NULL", arguments: [now])
   }
 
-  /// Stores that a run failed. It is stored in the database, since the next attempt is another process.
+  /// Stores that an upload failed. It is stored in the database, since the next attempt is another process.
   package func storeFailure(failures: Int, next: Int64?, _ sentence: String) throws {
     try database.executeCached(
       sql: "UPDATE remote SET failures = ?, next_attempt = ?, last_error = ?",

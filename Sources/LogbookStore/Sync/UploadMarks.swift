@@ -15,7 +15,7 @@ struct UploadMarks {
 
   let database: Database
 
-  /// Marked readings without a pending reading between them.
+  /// A range of marked readings between which no reading stays pending.
   private struct MarkedRange {
     let first: ReadingKey
     var last: ReadingKey
@@ -91,7 +91,8 @@ extension UploadMarks {
     var place = keys.startIndex
     while try pending.step() {
       let key = pending.key(from: 0)
-      // Ranges that another program wrote may overlap, so that a reading is found twice.
+      // Ranges that another program wrote may overlap. A reading is then found twice, and ignored the second
+      // time.
       if let previous, key <= previous { continue }
       previous = key
       while place < keys.endIndex, keys[place] < key { place += 1 }

@@ -55,7 +55,7 @@ struct BroughtItems {
     }
   }
 
-  /// The items that the records of an import state.
+  /// The items that records of the subtype `brought` state for an import.
   static func stated(by importID: String, _ database: Database) throws -> [WithdrawnInput] {
     guard !importID.isEmpty else { return [] }
     return try String.fetchAll(
@@ -71,15 +71,15 @@ struct BroughtItems {
     }
   }
 
-  /// Adds records that state these items.
+  /// Adds records of the subtype `brought` for these items.
   static func insert(_ all: [WithdrawnInput], _ database: Database, at now: Int64) throws {
     for input in all {
       try WithdrawalGroup(input.group, database, at: now).insert(input, asBrought: true)
     }
   }
 
-  /// The items of these series and records that an import contains although withdrawals list them. Records
-  /// must state that the import contains them.
+  /// The items of these series and records that imports contain although withdrawals list them. Records of
+  /// the subtype `brought` must be written for these items.
   func missing(in series: Set<SeriesName>, records guids: Set<String>) throws -> [WithdrawnInput] {
     var found: [Int64: WithdrawnInput] = [:]
     for name in series {
@@ -120,7 +120,7 @@ struct BroughtItems {
     return [named(found, ingest: claims.ingest)]
   }
 
-  /// All series and records with listed items.
+  /// All series and records that withdrawals list.
   var everything: (series: Set<SeriesName>, records: Set<String>) {
     (Set(visibility.listedSeries), Set(visibility.listedRecords.keys))
   }

@@ -26,22 +26,22 @@ struct ImportContribution {
   private let database: Database
   private let stored: [Int64: ClosedRange<Int64>]?
 
-  /// - Parameter stored: the positions between which it stored readings, by series; nil if unknown: then the
-  ///   whole table is read.
+  /// - Parameter stored: for each series, the range of positions in which the import stored readings. If it
+  ///   is nil, the whole table is read.
   init(_ ingest: Int64, _ database: Database, stored: [Int64: ClosedRange<Int64>]? = nil) {
     (self.ingest, self.database, self.stored) = (ingest, database, stored)
   }
 
-  /// The numbers of imports with valid withdrawals.
+  /// The numbers of undone imports: those with valid withdrawals.
   static func undone(_ database: Database) throws -> Set<Int64> {
     try Set(Int64.fetchAll(database.cachedStatement(sql: "SELECT id FROM ingest WHERE \(isUndone)")))
   }
 
-  /// The SQL condition that an import has valid withdrawals. They may have been made in any copy of the
-  /// store.
+  /// The SQL condition that an import is undone: it has valid withdrawals, which may have been made in any
+  /// copy of the store.
   static let isUndone = isUndone(of: "ingest")
 
-  /// The same condition for an import of another name in the statement.
+  /// The same condition as `isUndone`, for an import with another alias in the SQL statement.
   static func isUndone(of table: String) -> String {
     """
     EXISTS (SELECT 1 FROM record AS u INDEXED BY record_withdrawal_import

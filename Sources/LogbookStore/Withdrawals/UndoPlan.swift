@@ -8,7 +8,7 @@ package enum UndoDirection: Sendable {
   case undo, redo
 }
 
-/// What people see change by undoing or redoing an import.
+/// The visible changes that an undo or redo of an import makes.
 package struct UndoCounts: Hashable, Sendable {
   /// The number of readings that an undo hides, or that a redo shows.
   package var readings = 0
@@ -34,8 +34,9 @@ package struct UndoCounts: Hashable, Sendable {
   package var broughtNothing = false
   /// Whether there is nothing to do: an undo of an undone import, or a redo of one that is not undone.
   package var isDoneAlready = false
-  /// Whether the store has no complete note of which stored readings this or another import repeated. They were in too
-  /// many separate stretches, or the import did not end. An undo may then hide readings that the other import also brought.
+  /// Whether the store has no complete note of the known readings of this or another import. The import had
+  /// too many separate runs of known readings, or it did not end. An undo may then hide readings that another
+  /// import also contained.
   package var lacksNotes = false
 }
 
@@ -50,7 +51,7 @@ extension Store {
   /// Withdraws the items of an import. If the import is already undone, nothing changes.
   ///
   /// - Parameters:
-  ///   - group: the new id of the withdrawal.
+  /// - group: the id of the withdrawal that is written.
   ///   - now: the host's clock in UTC seconds.
   /// - Returns: the changes; all 0 for an import without items.
   /// - Throws: `Failure` as for `undoCounts`.
@@ -75,7 +76,7 @@ extension Store {
     }
   }
 
-  /// The numbers of imports with valid withdrawals.
+  /// The numbers of undone imports: those with valid withdrawals.
   package func undoneImports() throws -> Set<Int64> { try read(ImportContribution.undone) }
 
   private static let noGroup = ""
@@ -227,7 +228,7 @@ extension UndoPlan {
       }
       if let change = changed[guid] {
         let revision = RecordRevision(guid: guid, before: change.before, after: record.state)
-        // Another import has changed the record since. That import must be undone first.
+        // Another import changed the record after this one, and must be undone first.
         guard record.ingest == ingest else { continue }
         guard revision.listBytes < Withdrawal.maxListBytes else {
           counts.largeRecords.append(guid)

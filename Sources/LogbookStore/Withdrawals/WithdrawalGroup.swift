@@ -13,7 +13,7 @@ struct WithdrawalGroup {
     (self.group, self.database, self.now) = (group, database, now)
   }
 
-  /// The valid records of withdrawals of imports.
+  /// The records of all valid withdrawals of imports.
   static func held(_ database: Database) throws -> [(guid: String, input: WithdrawnInput)] {
     try WithdrawalChanges.items(database).compactMap { item in
       guard case .input(let input) = item.withdrawal.subject, item.withdrawal.isHidden else { return nil }

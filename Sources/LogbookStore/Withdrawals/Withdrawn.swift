@@ -20,8 +20,8 @@ enum Withdrawn {
   static let readingIsShown = "(NOT EXISTS (SELECT 1 FROM withdrawn) OR NOT \(hasRow()))"
 
   /// The condition that no withdrawal hides a reading `r`, so that it is sent to a Nightscout site. A reading
-  /// that is hidden because an equal one is visible is sent, too: other stores may have another value under
-  /// the occurrence of the equal one.
+  /// that is hidden because an equal one is visible is sent, too: other stores may have a different value
+  /// under the occurrence of the visible reading.
   static let readingIsForSites = "(NOT EXISTS (SELECT 1 FROM withdrawn) OR NOT \(hasRow(" AND w.cause = 1")))"
 
   private static func hasRow(_ condition: String = "") -> String {

@@ -4,7 +4,7 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Writes which readings of one series are hidden.
+/// Updates which readings of one series are hidden, in the table `withdrawn`.
 ///
 /// One statement writes all adjacent readings with the same result. An import of a million readings needs few
 /// statements.
@@ -203,8 +203,8 @@ private struct FoundChanges {
     let verdict: SeriesVisibility.Verdict
   }
 
-  /// The maximum number of consecutive unchanged positions that are written again. More of them end the
-  /// range.
+  /// The maximum number of consecutive unchanged positions that are written again within a range. After more
+  /// of them, another range begins.
   private static let maxIdle = 4
 
   private var changes: [Change] = []
@@ -277,7 +277,8 @@ private struct StoredCauses {
   }
 }
 
-/// Readings of an input in any order, packed by series: a file may have millions of withdrawn readings.
+/// Readings of an input in any order, packed by series to save memory: a file may have millions of withdrawn
+/// readings.
 struct KnownReadings {
   /// The maximum number of readings of a series that are collected before they are packed.
   private static let maxOpen = 16_384

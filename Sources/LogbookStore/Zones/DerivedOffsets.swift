@@ -37,8 +37,8 @@ enum DerivedOffsets {
     /// All readings and records of the store.
     static let all = Part(readings: "TRUE", places: [[]], records: "TRUE", devices: nil)
 
-    /// The readings of these blocks, and the records in the table `placed_record`. No other rows are read,
-    /// since a statement about an import may be made every day.
+    /// The readings of these blocks, and the records in the table `placed_record`. No other rows are read:
+    /// each daily import may change such statements, and reading the whole store would take long.
     static func listed(_ blocks: [Block], hasRecords: Bool) -> Part {
       Part(
         readings: """
@@ -57,14 +57,14 @@ enum DerivedOffsets {
     /// The column of the offset.
     fileprivate var offset: String { self == .reading ? "derived_offset" : "utc_offset" }
 
-    /// The SQL expression for the time by which a row has its place in the table of stretches: the shown time, or the
-    /// instant if the source states only that.
+    /// The SQL expression for the time by which the row of `stretch` for an item is found: the shown time, or
+    /// the instant if the source states only the instant.
     fileprivate var time: String {
       "iif(\(rawValue).offset_source = 5, \(rawValue).device_time - \(rawValue).\(offset), \(rawValue).device_time)"
     }
 
-    /// The SQL expression for the rule of a row. A number below 0 means the zone that was stated for the
-    /// import of the row.
+    /// The SQL expression for the `rule` of an item in the table `stretch`; see `makeTables`. A number below
+    /// 0 means the zone that was stated for the import of the item.
     fileprivate var rule: String {
       switch self {
       case .reading:
@@ -98,8 +98,8 @@ enum DerivedOffsets {
     return moved
   }
 
-  /// A statement that updates the rows of a part. Rows that already have the offset of their stretch are not
-  /// written.
+  /// An SQL statement that updates the items that meet the condition `part`. Items that already have the
+  /// right offset are not written.
   private static func replacement(_ table: Table, _ part: String) -> String {
     let name = table.rawValue
     return """
@@ -110,7 +110,8 @@ enum DerivedOffsets {
       """
   }
 
-  /// The SQL expression for columns of the stretch that contains the time of a row, by the rule of the row.
+  /// The SQL expression for columns of the row of `stretch` that applies to an item. It has the item's rule,
+  /// and is the last one that starts at or before the item's time.
   private static func stretch(_ columns: String, _ table: Table) -> String {
     """
     (SELECT \(columns) FROM temp.stretch AS s
@@ -119,8 +120,8 @@ enum DerivedOffsets {
     """
   }
 
-  /// Updates what depends on the shown times of instants: the period of their series, and the rules that hide readings by
-  /// time.
+  /// Updates what depends on shown times that were derived from instants: the first and the last time of
+  /// their series, and the readings that are hidden by a range of shown times.
   private static func noteInstants(_ part: Part, _ database: Database) throws {
     let devices = part.devices.map {
       "AND device IN (\($0.sorted().map(String.init).joined(separator: ",")))"
@@ -137,9 +138,10 @@ enum DerivedOffsets {
         """)
   }
 
-  /// Creates a table with the stretches of each rule. Rule 0 is for records and for devices that no period
-  /// names. Each group of devices with the same periods has a rule, and so has each zone that was stated for
-  /// an import.
+  /// Creates the tables `stretch` and `series_rule`. Each row of `stretch` is the start of a period in which
+  /// one offset applies. There is a rule for each set of such periods. Rule 0 is for records and for devices
+  /// that no zone period names. Each group of devices with the same zone periods has a rule, and so has each
+  /// zone that was stated for an import.
   private static func makeTables(_ zones: LogbookZones, _ database: Database) throws {
     try database.execute(
       sql: """

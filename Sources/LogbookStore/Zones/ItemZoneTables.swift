@@ -4,7 +4,7 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// The tables that list the items for whose import a zone was stated.
+/// The tables of statements that give the items of an import a zone.
 enum ItemZoneTables {
   /// A series with readings that a statement of a zone lists, and the range of their positions.
   struct Range {
@@ -37,12 +37,12 @@ enum ItemZoneTables {
     }
   }
 
-  /// Whether a statement lists readings.
+  /// Whether any statement about an import lists readings.
   static func listReadings(_ database: Database) throws -> Bool {
     try database.hasRow(in: "item_zone_series")
   }
 
-  /// The zones that statements use, with their ids.
+  /// The zones that statements about imports use, with their ids.
   static func names(_ database: Database) throws -> [(id: Int64, zone: NamedZone)] {
     try Row.fetchAll(database.cachedStatement(sql: "SELECT id, name FROM item_zone_name ORDER BY id"))
       .compactMap { row in
@@ -52,20 +52,20 @@ enum ItemZoneTables {
       }
   }
 
-  /// The id of a zone; nil if no statement uses it.
+  /// The id of a zone; nil if no statement about an import uses it.
   static func id(of name: String, _ database: Database) throws -> Int64? {
     try Int64.fetchOne(
       database.cachedStatement(sql: "SELECT id FROM item_zone_name WHERE name = ?"), arguments: [name])
   }
 
-  /// When the latest statement was made, in UTC seconds; nil if there is none. Withdrawn statements are left
-  /// out.
+  /// When the latest statement about an import was made, in UTC seconds; nil if there is none. Withdrawn
+  /// statements are left out.
   static func latest(_ database: Database) throws -> Int64? {
     try StoredRow.seconds(
       database.cachedStatement(sql: "SELECT max(made_at) AS made_at FROM item_zone"), of: "item_zone")
   }
 
-  /// Notes that a series has new readings at these positions, if a statement may list them.
+  /// Notes that a series has new readings at these positions, if a statement about an import may list them.
   static func note(_ series: Int64, _ positions: ClosedRange<Int64>, _ database: Database) throws {
     try database.executeCached(
       sql: """

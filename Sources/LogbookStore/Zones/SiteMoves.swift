@@ -31,11 +31,11 @@ package struct SiteMoves {
   }
 
   /// Queues moves, before the new offsets are written. For each reading, the offset of its document is
-  /// stored. Readings in repeated hours are all queued, since ticks decide about them later.
+  /// stored. Readings in repeated hours are all queued, since ticks determine their offsets later.
   ///
   /// - Parameters:
-  ///   - stretch: returns the SQL expression for columns of the stretch that applies to a row.
-  ///   - part: the rows that may change.
+  /// - stretch: returns the SQL expression for columns of the row of `stretch` that applies to an item.
+  /// - part: the items that may change.
   func queue(
     stretch: (_ columns: String, _ table: DerivedOffsets.Table) -> String, in part: DerivedOffsets.Part
   ) throws {

@@ -111,7 +111,7 @@ extension Store {
 
   /// The numbers of items whose source states their offset, so that no zone moves them.
   ///
-  /// - Parameter period: counts only the items in it by time and device; nil for those of the whole store.
+  /// - Parameter period: counts only the items in this period by time and device; nil for the whole store.
   package func statedItems(in period: ZonePeriod?) throws -> ZoneCoverage.Counts {
     try read { database in
       var counts = ZoneCoverage.Counts()

@@ -121,9 +121,9 @@ extension Store {
     }.isChange
   }
 
-  /// Ends the first import, whose `--timezone` set the base zone, when one of its inputs was completely
-  /// stored. Zones given for later imports are stated for their items only. Until then, a repetition after a
-  /// failure still counts as the first import.
+  /// Ends the first import, whose `--timezone` set the base zone, if one of its inputs was completely stored.
+  /// After that, a zone that is given for an import is stated for its items only. Before that, an import that
+  /// is repeated after a failure still counts as the first import.
   package func endFirstImport() throws {
     let isFirst = try read { try Self.setting(.baseOfImport, $0) != nil }
     guard isFirst else { return }

@@ -3,13 +3,14 @@
 import Logbook
 import SQLiteRows
 
-/// A reading that is being sorted by time. It contains no references, since millions of values are processed.
+/// A reading that is being sorted by time. It contains no references, so copies of millions of such values
+/// are cheap.
 struct OrderedReading: BitwiseCopyable {
   /// The reading. Its `device` is the index of its series in the `SeriesList`.
   let reading: Reading
   /// The instant in UTC seconds.
   let utc: Int64
-  /// The value as it is part of the identity; see `Reading.valueBucket`.
+  /// The value as the identity of the reading has it; see `Reading.valueBucket`.
   let valueBucket: Int64
   /// The number of the ingest that stored the reading.
   let ingest: Int64
@@ -77,7 +78,7 @@ struct ListOrder {
 
 /// A source of readings in the order of the listing.
 protocol ReadingSource: AnyObject {
-  /// The next reading that is not yet taken; nil at the end.
+  /// The next reading that the listing has not taken yet; nil at the end.
   var head: OrderedReading? { get }
   /// The instant of `head`, which can be read without copying a large value.
   var instant: Int64? { get }

@@ -5,15 +5,15 @@ import Logbook
 import SQLiteRows
 
 /// The readings of a listing in the order of time, oldest or newest first. Only the rows of requested
-/// readings are read, whatever the size of the store. Counted series (`CountedSeries`) are the exception:
-/// some of them are read at once. The number of readings in memory is limited; see `PartitionWalk`,
+/// readings are read, whatever the size of the store. The exception are counted series (`CountedSeries`):
+/// some are read completely into memory. The number of readings in memory is limited; see `PartitionWalk`,
 /// `HeldReadings` and `CountedSeries`.
 struct OrderedReadings {
-  /// The maximum number of walks over counted series. Each walk keeps a prepared statement, so if there are
-  /// more series, several share a walk.
+  /// The maximum number of groups of counted series. Each group keeps a prepared statement, so if there are
+  /// more series, several share a group.
   private static let maxCountedWalks = 64
-  /// The maximum number of readings in memory, of 96 bytes each. A transmitter has 26,000 readings in the
-  /// three months of its battery.
+  /// The maximum number of readings in memory, of 96 bytes each. For comparison: a sensor's transmitter takes
+  /// 26,000 readings in the three months of its battery.
   private static let maxHeld = 65_536
 
   private let database: Database
@@ -23,10 +23,10 @@ struct OrderedReadings {
   private let refusals: Refusals
   private let maxHeld: Int
   private var active: [any ReadingSource] = []
-  /// The series whose readings the listing has not reached yet, or may not have reached. The one that it
-  /// reaches next is last.
+  /// The series whose readings the listing has not reached yet, or may not have reached. The last series in
+  /// this array is reached next.
   private var waiting: [CountedSeries]
-  /// The bound of the next series to be reached; nil if none is left.
+  /// The `bound` of the last series in `waiting`; nil if none is left.
   private var nextBound: Int64?
 
   /// - Parameter maxHeld: the maximum number of readings of counted series that are sorted in memory.
@@ -73,15 +73,15 @@ struct OrderedReadings {
     }
   }
 
-  /// Whether series with this bound, which are not reached yet, may have a reading before the next one of the
+  /// Whether waiting series with this bound may have a reading that is listed before the next reading of the
   /// active sources.
   private func isReached(_ bound: Int64) -> Bool {
     guard let instant = firstActive?.instant else { return true }
     return !order.isFirst(instant, bound)
   }
 
-  /// Prepares the next series. It is read into memory, or its instants are measured first. A measured series
-  /// becomes a walk.
+  /// Prepares the next waiting series. A small one is read into memory. In a large one, the instants are
+  /// measured first; when it is reached again, its rows are read one after the other.
   private mutating func reachNearest() throws {
     var nearest = waiting.removeLast()
     defer { nextBound = waiting.last?.bound(order) }
@@ -96,8 +96,8 @@ struct OrderedReadings {
     }
   }
 
-  /// A series that is read at once; nil if it is too large. Listings with the newest first usually need few
-  /// readings, so they read no series at once.
+  /// A series that is read into memory at once; nil if it is too large. Listings with the newest first
+  /// usually need few readings, so they read no series at once.
   private func held(_ series: CountedSeries) throws -> HeldReadings? {
     guard !order.isDescending, !series.isMeasured else { return nil }
     let others = active.reduce(0) { $0 + (($1 as? HeldReadings)?.count ?? 0) }
@@ -162,8 +162,8 @@ extension StoredReading {
   }
 }
 
-/// Series whose positions are counts, such as record numbers, and not times. This value represents them until
-/// the listing reaches their time.
+/// Series whose positions are counts, such as record numbers, and not times. This value keeps what is known
+/// about them until the listing reaches their time.
 struct CountedSeries {
   /// The maximum `lag`, in seconds. If it is longer, SQLite sorts the readings instead. Setting a meter's
   /// clock changes it by hours, and rarely by days.

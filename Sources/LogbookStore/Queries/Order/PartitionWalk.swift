@@ -4,8 +4,8 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Reads the readings of one partition, which the table has nearly in the order of time. They are read along
-/// the key. Only the readings of a short period are in memory, where they are sorted.
+/// Reads the readings of one partition of the table `reading` in the order of its key, which is nearly the
+/// order of time. Only the readings of a short period are in memory, where they are sorted.
 final class PartitionWalk: ReadingSource {
   /// How the order of positions differs from the order of time.
   enum Clock {
@@ -20,12 +20,12 @@ final class PartitionWalk: ReadingSource {
   private let list: SeriesList
   private let order: ListOrder
   private let clock: Clock
-  /// For each index in the list of series, whether the walk includes the series. The partition may also
-  /// contain other series.
+  /// For each index in the list of series, whether the series is read here. The partition may also contain
+  /// other series.
   private let isWalked: [Bool]
   private let instants: Range<Int64>
   private var queue: OrderingQueue
-  /// For counts: the instant, among the readings so far, that is last in the order of the listing.
+  /// If positions are counts: the instant of the readings so far that comes last in the listing.
   private var furthest: Int64
   private var isAtEnd = false
 
@@ -111,7 +111,7 @@ struct OrderingQueue {
 
   /// Adds the next reading.
   mutating func add(_ reading: OrderedReading) {
-    // Most readings come after all readings in the queue.
+    // Most readings come after all readings in the queue, so the search starts at its end.
     var place = held.count
     while place > start, order.isFirst(reading, held[place - 1]) { place -= 1 }
     if place == held.count { held.append(reading) } else { held.insert(reading, at: place) }

@@ -9,7 +9,8 @@ struct PositionSpan {
   let isInstant: Bool
 
   /// The maximum distance of a position from the instant of its reading, in seconds. An instant as a position
-  /// is near the shown time, which is near the real instant, so both distances are added.
+  /// can differ from the shown time by one offset, and the shown time from the real instant by another. So
+  /// both distances are added.
   var slack: Int64 { isInstant ? 2 * Self.maxOffset : Self.maxOffset }
 
   /// The positions that readings from the instant `since` until before the instant `until` can have.

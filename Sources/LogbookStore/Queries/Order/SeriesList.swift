@@ -14,8 +14,8 @@ struct ListedSeries {
   let partition: Int64
   private let isInstant: Bool
   private let hasStrays: Bool
-  /// The ranges of the positions and shown times in the series, by counters in the store; nil without
-  /// counters.
+  /// The ranges of the positions and shown times in the series, as the store's counters state them; nil
+  /// without counters.
   private let positions: ClosedRange<Int64>?
   private let times: ClosedRange<Int64>?
 
@@ -52,7 +52,7 @@ struct ListedSeries {
   }
 
   /// The meaning of the positions. They are instants only if each one is near the shown time of its reading.
-  /// Other numbers of this size can be counts or composed numbers, such as a date in digits.
+  /// Otherwise such large numbers are counts or composed numbers, such as a date in digits.
   var place: Place {
     if positionKind == .time { return .time }
     guard isInstant, !hasStrays, positions != nil else { return .count }
@@ -69,14 +69,14 @@ struct ListedSeries {
   var bounds: ClosedRange<Int64> { positions ?? .min...(.max) }
 }
 
-/// The series of a listing. Readings of one instant are listed in the order of their series here.
+/// The series of a listing. If readings have the same instant, they are listed in the order of these series.
 struct SeriesList {
   let all: [ListedSeries]
   /// What is needed to read rows of each series, with the same indexes as `all`.
   let stored: [StoredSeries]
-  /// The indexes in `all` of series with small ids, which nearly all have; -1 for a series that is not
-  /// listed. An array is used, since hashing an id for each row would take as much time as reading some of
-  /// its columns.
+  /// For each series id below 4096, the index in `all`; -1 for a series that is not listed. Nearly all ids
+  /// are so small. An array is used, since hashing an id for each row would take as much time as reading some
+  /// of its columns.
   private let nearPlaces: [Int]
   private let farPlaces: [Int64: Int]
   private static let nearNumbers: Range<Int64> = 0..<4096

@@ -3,10 +3,10 @@
 import GRDB
 import SQLiteRows
 
-/// Reads readings that no key of the table has in the order of time. SQLite sorts them.
+/// Reads readings of which no key of the table gives the order of time, so that SQLite must sort them.
 final class SortedWalk: ReadingSource {
-  /// The duration in seconds of the first period that is sorted, if the newest come first. A list of the
-  /// newest few readings needs no more.
+  /// The duration in seconds of the first period that is sorted, if the newest readings come first. A list of
+  /// the newest few readings needs no longer period.
   private static let firstStretch: Int64 = 86_400
 
   private(set) var head: OrderedReading?
@@ -46,8 +46,8 @@ final class SortedWalk: ReadingSource {
     }
   }
 
-  /// Starts the query for the next period; returns false after the last one. If the oldest come first, the
-  /// whole range is one period, since all readings are needed.
+  /// Starts the query for the next period; returns false after the last one. If the oldest readings come
+  /// first, the whole range is one period, since all readings are needed.
   private func sortNext() -> Bool {
     guard let (first, last) = instants.map({ ($0.lowerBound, $0.upperBound) }) else { return false }
     let start = order.isDescending && last - first > stretch ? last - stretch : first
