@@ -18,7 +18,8 @@ package struct ImportReport: Sendable {
   package let decisions: [Decision]
   /// Warnings for the person. They reject nothing.
   package let warnings: [String]
-  /// Those of the warnings that are also for a job; empty if nothing was stored.
+  /// The warnings that even a quiet import prints, for example in an unattended job; empty if nothing was
+  /// stored.
   package let doubts: [String]
   /// Whether the input states its person.
   package let statesPerson: Bool
@@ -28,7 +29,7 @@ package struct ImportReport: Sendable {
   package let end: InputEnd
   /// The first rejections, for the person; all are counted.
   package let rejections: [Rejection]
-  /// Readings of another device with the same kind, time and value.
+  /// Other devices that have readings with the same kind, time and value.
   package let likelyDuplicates: [LikelyDuplicate]
   /// The meter that was read; nil for an export.
   package let meter: MeterReport?
@@ -42,7 +43,7 @@ extension ImportReport {
   /// same time, and how many were compared.
   ///
   /// Nil unless at least 90 % differ, which shows another person or device. An app that calculates its values
-  /// again changes only some.
+  /// again changes only some of them.
   package var contradictions: (count: Int, compared: Int)? {
     let (count, compared) = (counts.changedReadings, counts.changedReadings + counts.knownReadings)
     guard format == "generic", count >= Self.minContradictions, count * 10 >= compared * 9 else {
@@ -89,7 +90,7 @@ extension IngestCounts {
   }
 }
 
-/// The end of an import by a signal.
+/// The error of an import that a signal ended.
 package struct ImportInterruption: Error {
   /// The path of the input, or `-` for standard input.
   package let source: String

@@ -7,9 +7,9 @@ package import LogbookStore
 package struct ImportSession {
   private let policy: ImportPolicy
   private let clock: () -> Int64
-  /// Receives the counts so far and the read part of the input, after each batch.
+  /// Receives the counts so far, and the number of bytes that were read, after each batch.
   private let onProgress: (IngestCounts, (done: Int64, total: Int64?)) -> Void
-  /// Receives each rejected item immediately, with its header.
+  /// Receives each rejected item immediately, with the header line of the input.
   private let onRejection: (Rejection, String?) throws -> Void
   /// Polled after each batch; true after SIGINT or SIGTERM.
   private let isInterrupted: () -> Bool
@@ -124,7 +124,7 @@ extension ImportSession {
     if isInterrupted() { throw Failure(.temporary, "\(name): interrupted") }
   }
 
-  /// Ends the ingest with the end of the input.
+  /// Ends the ingest after the last batch, and collects the warnings.
   private func finish(
     _ ingestor: any Ingestor, _ writer: IngestWriter
   ) throws -> (

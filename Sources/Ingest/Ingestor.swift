@@ -15,7 +15,7 @@ package protocol Ingestor {
   var decisions: [Decision] { get }
   /// Warnings for the person. They reject nothing.
   var warnings: [String] { get }
-  /// Those of the warnings that are also for a job, since the input contradicts how items were stored.
+  /// The warnings that even a quiet import prints, since the input contradicts how items were stored.
   var doubts: [String] { get }
   /// When an export was made or a meter was read, in UTC seconds; nil if the input does not state it.
   var generatedAt: Int64? { get }
@@ -38,7 +38,7 @@ package protocol Ingestor {
   /// The zone of times that state no offset.
   var inputZone: InputZone { get }
 
-  /// Whether the input may repeat rows, so that equal ones are not two facts.
+  /// Whether the source may repeat rows, so that equal rows are not two doses or meals.
   var repeatsRows: Bool { get }
 
   /// What the input states about its person, as far as it is read.
@@ -52,9 +52,9 @@ package protocol Ingestor {
 }
 
 extension Ingestor {
-  /// Empty, for a source without statements of a person.
+  /// Empty: most inputs contradict nothing that is stored.
   package var doubts: [String] { [] }
-  /// False: equal rows may be two facts of one minute.
+  /// False: equal rows may be two equal doses or meals in one minute.
   package var repeatsRows: Bool { false }
   /// Empty, for a source that states no person.
   package var statedPersons: [StatedPerson] { [] }

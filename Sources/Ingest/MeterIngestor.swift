@@ -22,7 +22,7 @@ package struct MeterSource: Sendable {
 
 /// The settings for the times that a meter shows.
 package struct MeterTimes: Sendable {
-  /// The zone of the shown times. The meter's clock is compared with its local time.
+  /// The zone of the shown times. The meter's clock is compared with the local time in this zone.
   package let zone: LogbookZone
   /// Whether the zone is the logbook's or was given for this import.
   package let zoneBasis: Decision.Basis
@@ -47,8 +47,8 @@ package struct MeterIngestor: Ingestor {
   private let contents: MeterContents?
   /// Warnings of the driver and about the meter's clock and newest reading; empty before the meter was read.
   package private(set) var warnings: [String] = []
-  /// How many minutes the shown time of the meter was ahead of the base time of its internal clock. Has one
-  /// number for each time that a person set the clock.
+  /// How many minutes the shown time of the meter was ahead of the base time of its internal clock. There is
+  /// one number for each time that a person set the clock.
   private var clockOffsets: [Int] = []
   /// A clock that differs from local time by an offset in `clockOffsets`, give or take this many seconds, is
   /// right.
@@ -57,9 +57,9 @@ package struct MeterIngestor: Ingestor {
   package static let clockOffsetSubject = "clock-offset"
   /// The maximum number of clock offsets that the decision lists.
   private static let maxOffsets = 5
-  /// When the meter was read, in UTC seconds; nil before.
+  /// When the meter was read, in UTC seconds; nil before that.
   package private(set) var generatedAt: Int64?
-  /// The meter that was read; nil before.
+  /// The meter that was read; nil before it was read.
   package private(set) var meter: MeterReport?
 
   /// - Parameters:
@@ -87,7 +87,7 @@ package struct MeterIngestor: Ingestor {
   package var end: InputEnd { .whole }
   /// The digest of a transcript.
   package var inputDigest: String? { source.digest }
-  /// The connection itself reports the progress.
+  /// Always 0, since the connection itself reports the progress.
   package var progress: (done: Int64, total: Int64?) { (0, nil) }
   /// Always nil, since the content of a meter has no header.
   package var header: String? { nil }
@@ -136,7 +136,7 @@ package struct MeterIngestor: Ingestor {
   }
 
   /// The warning about the meter's clock. There is none if the host's clock is not trusted, or if a
-  /// transcript is from the future.
+  /// transcript was recorded later than now.
   private func warnings(_ judgement: ClockJudgement?) -> [String] {
     guard let judgement, times.now != nil, judgement.comparison.host <= clock() + 60 else { return [] }
     return judgement.warning.map { [$0] } ?? []

@@ -2,8 +2,8 @@
 
 package import Logbook
 
-/// Reads an input one batch ahead on a separate thread, while the previous batch is stored. Both take about
-/// the same time.
+/// Reads an input one batch ahead on a separate thread, while the previous batch is stored. Reading and
+/// storing take about the same time.
 struct ReadAhead {
   /// The state of the ingestor after a batch.
   struct ReadBatch {
@@ -39,7 +39,7 @@ struct ReadAhead {
   /// The devices of all batches so far. Waits for the batch that is being read.
   var devices: [Device] { thread.afterwards { $0.batch.devices } }
 
-  /// The batch that was read and is not stored yet. Waits for it.
+  /// The batch that was read and is not stored yet. Waits until the batch is read.
   var batch: IngestBatch { thread.afterwards { $0.batch } }
 
   /// Starts to read the next batch.
@@ -75,9 +75,9 @@ struct ReadAhead {
 
 /// Rejects implausible amounts from any source before they reach the store.
 ///
-/// Formats reject most of them with the row. Drivers do not check them, and a format may forget a column. All
-/// imports pass this one check. Items that a logbook exported with their identities pass unless they exceed
-/// every unit, since a person may have typed them with `--force`.
+/// Formats reject most of them with the row. Drivers do not check them, and a format may omit the check of a
+/// column. All imports pass this check. Readings with stated identities and records with a guid come from a
+/// logbook. They are hardly limited, since a person may have typed them with `--force`.
 package enum PlausibilityGate {
   /// Moves implausible items of a batch to its rejections, with the reason and without the values.
   package static func filter(_ batch: inout IngestBatch) {

@@ -4,14 +4,14 @@ package import Formats
 package import Logbook
 package import LogbookStore
 
-/// Leaves out sensor values that the store already has from an earlier answer of the same service, but with
+/// Leaves out sensor values that the store already has from an earlier response of the same service, but with
 /// another identity.
 ///
 /// A source is fetched again and again, so without this filter each of these values would be stored twice or
-/// more. Three causes are known from recorded answers:
+/// more. Three causes are known from recorded responses:
 /// - Phone and watch both send a value to Dexcom Share, 9 to 10 seconds apart (loopandlearn/LoopFollow issue
 ///   661).
-/// - The seconds of a value may differ between two answers of LibreLinkUp.
+/// - The seconds of a value may differ between two responses of LibreLinkUp.
 /// - xDrip+ leaves out the name of the device with `brief_mode=Y`.
 ///
 /// Two different values of Dexcom Share within half a minute are two measurements. LibreLinkUp returns the
@@ -20,7 +20,7 @@ package import LogbookStore
 package struct TwinFilter: Ingestor {
   /// The maximum distance of two times of one value. Sensors send a value once a minute at most.
   private static let reachSeconds: Int64 = 30
-  /// The maximum period of an answer that is filtered. No service returns a longer one, so a longer input is
+  /// The maximum period of a response that is filtered. No service returns a longer one, so a longer input is
   /// an export.
   private static let maxPeriodSeconds: Int64 = 40 * 86400
 
@@ -33,7 +33,7 @@ package struct TwinFilter: Ingestor {
   }
 
   private var reader: InputReader
-  /// The values of the store and of this answer, by their time in minutes since 1970.
+  /// The values of the store and of this response, by their time in minutes since 1970.
   private var known: [Int64: [Known]] = [:]
   /// The reason under which an import counts a value that equals the stored one.
   package static let reason = "value that is stored from an earlier answer"
@@ -44,8 +44,8 @@ package struct TwinFilter: Ingestor {
   private static let formats: Set<String> = ["dexcom-share", "librelinkup", "nightscout"]
 
   /// - Parameters:
-  ///   - values: the instants of the oldest and the newest sensor value in the answer; nil without any.
-  ///   - store: the store that has earlier answers.
+  /// - values: the instants of the oldest and the newest sensor value in the response; nil without any.
+  /// - store: the store that has the values of earlier responses.
   /// - Throws: `Failure` if the store cannot be read.
   package init(_ reader: InputReader, values: ClosedRange<Int64>?, in store: Store) throws {
     self.reader = reader
@@ -109,8 +109,8 @@ package struct TwinFilter: Ingestor {
     return (equal ?? (reader.format == "dexcom-share" ? nil : twins.first))?.measurement
   }
 
-  /// Whether exactly one of two values names its device. If neither does, both belong to the site as a
-  /// device, and are compared by their identity.
+  /// Whether exactly one of two values names its device. If neither does, the site counts as the device of
+  /// both, and they are compared by their identity.
   private func isUnnamed(_ one: Known, _ other: Known) -> Bool {
     (one.device.model == Self.unnamed) != (other.device.model == Self.unnamed)
   }

@@ -51,7 +51,8 @@ package struct FileSchema: Sendable {
   ///
   /// - Throws: `Failure`: `badInput` for another program's database, `configuration` for an unknown schema.
   package func isCreated(in database: Database, path: String) throws -> Bool {
-    // The tables are counted first, since another process may create them between both queries.
+    // The tables are counted before the application id is read. Another process may create the file between
+    // both queries, which would then look like the file of another program.
     if try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0 { return false }
     guard try Int.fetchOne(database, sql: "PRAGMA application_id") == applicationID else {
       throw Failure(.badInput, "\(path): this is an SQLite database, but no glucoport \(name)")
@@ -123,8 +124,8 @@ extension Configuration {
   /// single edit.
   package static let pageSize = 16384
 
-  /// The configuration of the connections to every file of the program. Constraints apply, and committed data
-  /// are on the disk.
+  /// The configuration of the connections to every file of the program. Foreign keys are checked, and a
+  /// commit writes the data to the disk.
   ///
   /// - Parameters:
   ///   - busyTimeoutSeconds: how long a connection waits for the transaction of another one.

@@ -12,7 +12,7 @@ package final class RawStatement {
   @usableFromInline let connection: OpaquePointer
   private let kept: Statement
 
-  /// Uses the cached statement of the connection for this SQL text. Two of them with the same text must not
+  /// Uses the cached statement of the connection for this SQL text. Two instances with the same text must not
   /// be used at the same time.
   package init(keptBy database: Database, _ sql: String) throws {
     guard let connection = database.sqliteConnection else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }

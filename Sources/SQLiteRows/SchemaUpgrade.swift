@@ -50,7 +50,7 @@ package struct SchemaUpgrade {
   ///
   /// - Parameters:
   ///   - file: the path or URI with which SQLite opens the file.
-  ///   - open: opens the file, and throws the errors of `FileSchema.isMade`.
+  /// - open: opens the file, and throws the errors of `FileSchema.isCreated`.
   package func opening<Connection>(_ file: String, _ open: () throws -> Connection) throws -> Connection {
     do {
       return try open()
@@ -73,7 +73,8 @@ package struct SchemaUpgrade {
     configuration.busyMode = .timeout(busyTimeoutSeconds)
     let queue = try DatabaseQueue(path: file, configuration: configuration)
     try queue.inDatabase { database in
-      // First it only reads. Files of another program or of a newer version are not locked for writing.
+      // At first, the version is only read, so that files of another program or of a newer version are not
+      // locked for writing.
       guard try Int.fetchOne(database, sql: "PRAGMA application_id") == schema.applicationID,
         try upgradableVersion(database) != nil
       else { return }
@@ -103,7 +104,7 @@ package struct SchemaUpgrade {
   }
 
   /// Applies the steps from version `found` on, inside a transaction. The triggers are removed and created
-  /// again, so that steps can change immutable data. So are the views, which hold no data.
+  /// again, so that steps can change immutable data. The views are also created again; they hold no data.
   ///
   /// - Parameter triggers: the names of the triggers that are removed. Other triggers of the file stay.
   private func apply(from found: Int, to database: Database, replacingTriggers triggers: [String]) throws {
@@ -119,7 +120,8 @@ package struct SchemaUpgrade {
     for step in schema.steps where step.version >= found {
       for statement in step.statements { try database.execute(sql: statement) }
     }
-    // Only now, since another program's view of these views would stop a step that renames a column.
+    // The views are dropped after the steps. If they were dropped before, another program's view of them
+    // would make a step fail that renames a column.
     for name in try schema.names(of: "view") {
       try database.execute(sql: "DROP VIEW IF EXISTS \(name.quotedDatabaseIdentifier)")
     }

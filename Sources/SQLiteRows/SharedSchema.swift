@@ -29,7 +29,7 @@ package enum SharedSchema {
       position_kind INTEGER NOT NULL CHECK (position_kind BETWEEN 0 AND 1)
     """
 
-  /// The columns of a reading that follow its key, with `readingCheck`.
+  /// The columns of a reading that follow its key. `readingCheck` is their constraint.
   ///
   /// - Parameter offset: the columns for the UTC offset.
   package static func readingColumns(offset: String) -> String {
@@ -48,8 +48,8 @@ package enum SharedSchema {
   /// The constraint that every reading must meet. A single check with plain comparisons takes 2 % of an
   /// insert. One check for each column, with IN and functions, took more than 33 %.
   ///
-  /// SQLite stops early only at terms that AND and OR join at the top level. For a CASE, or a comparison of
-  /// two conditions, it computes every part in every row.
+  /// SQLite skips the remaining terms of a condition only if AND and OR join them at the top level. For a
+  /// CASE, or a comparison of two conditions, it computes every term in every row.
   ///
   /// - Parameter offset: the constraint for the columns of the UTC offset and `offset_source`.
   package static func readingCheck(offset: String) -> String {

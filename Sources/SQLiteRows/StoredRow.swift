@@ -196,7 +196,7 @@ package enum StoredBounds {
   /// Counts of items, numbers of rows, and versions. JSON can represent all of them exactly.
   package static let count: ClosedRange<Int64> = 0...(1 << 53)
 
-  /// An SQL condition that is true for NULL and for a number within the bounds.
+  /// An SQL condition for a CHECK constraint: it accepts NULL and a number within the bounds.
   package static func check(_ column: String, _ bounds: ClosedRange<Int64>) -> String {
     "\(column) BETWEEN \(bounds.lowerBound) AND \(bounds.upperBound)"
   }

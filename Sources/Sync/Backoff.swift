@@ -15,7 +15,7 @@ package struct Backoff: Hashable, Sendable {
   /// The earliest time of the next attempt, in UTC seconds of this host; nil for immediately.
   package private(set) var nextAttempt: Int64?
 
-  /// The state that the store has kept since the last run.
+  /// The state that the store has kept since the last upload.
   package init(failures: Int = 0, nextAttempt: Int64? = nil) {
     self.failures = failures
     self.nextAttempt = nextAttempt
@@ -60,7 +60,7 @@ package struct PullInterval: Hashable, Sendable {
   /// The minimum time in seconds.
   package let seconds: Int
 
-  /// - Parameter seconds: the minimum time; with 0, every run pulls.
+  /// - Parameter seconds: the minimum time; with 0, every upload pulls.
   package init(seconds: Int) { self.seconds = seconds }
 
   /// Whether a pull is due. It is also due if the last one seems to be in the future, since the clock was

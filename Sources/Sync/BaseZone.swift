@@ -3,8 +3,8 @@
 package import Logbook
 package import LogbookStore
 
-/// Finds a common base zone with a remote without sending anything, for `remote set` and for a run that only
-/// pulls.
+/// Finds a common base zone with a remote without sending anything, for `remote set` and for an upload that
+/// only pulls.
 package enum BaseZone {
   /// The record of the base zone in the remote's logbook. Nil if the remote has none, or if it does not
   /// support requests for single records. In this case, the first upload finds the common zone.
@@ -16,7 +16,7 @@ package enum BaseZone {
     return page.records.first { $0.guid == LogbookZones.baseGuid }
   }
 
-  /// The failure of a run because a person must choose between two base zones.
+  /// The failure of a command because a person must choose between two base zones.
   ///
   /// - Parameter command: the command to which the message adds `--zone`.
   static func undecided(
@@ -89,11 +89,11 @@ extension SyncTransaction {
 }
 
 extension UploadSession {
-  /// The command with which a person repeats the run, with a choice.
+  /// The command with which a person repeats the upload after choosing a zone.
   static let command = "glucoport upload"
 
   /// Determines the common base zone with the remote before anything else is sent. The zone record is sent
-  /// without a base. If the remote already has one, it answers with its own.
+  /// without a base. If the remote already has a zone record, it returns its own.
   func joinZones() async throws -> UploadEvent {
     let node = run.node
     let change = try store.sync { store -> RecordChange? in
@@ -106,8 +106,8 @@ extension UploadSession {
     }
     guard let change else { return .done }
     switch await ask({ () async throws(ServiceError) in try await remote.apply([change], run) }) {
-    // A login that may only read gets the remote's zone by the pull. Only a choice of this store's zone must
-    // fail.
+    // A login that may only read gets the remote's zone with the pull. The upload fails only if a person
+    // chose this store's zone, since that zone must be sent.
     case .failure(.readOnly):
       try store.sync { try $0.holdBackBaseZone() }
       return plan.options.zoneChoice == .mine ? .failed(.readOnly, items: 0) : .done
@@ -120,7 +120,7 @@ extension UploadSession {
     }
   }
 
-  /// Applies the remote's answer. Returns the remote's base zone if a person must decide; otherwise nil.
+  /// Applies the remote's response. Returns the remote's base zone if a person must decide; otherwise nil.
   private func apply(_ answer: RecordAnswer) throws -> RecordState? {
     let (choice, now) = (plan.options.zoneChoice, environment.now())
     let theirs = try store.sync { store -> RecordState? in

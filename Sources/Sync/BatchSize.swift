@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The number of items in the next request. It is halved after a request that failed, and doubled after a
-/// successful one.
+/// The number of items in the next request. It is halved after a request that failed because of its content,
+/// and doubled after a successful one.
 package struct BatchSize: Hashable, Sendable {
   /// The maximum number of items.
   package private(set) var largest: Int
@@ -58,7 +58,7 @@ package struct PartSize: Hashable, Sendable {
   }
 
   /// Halves the size after the connection broke. If several parts were transferred before, their size was not
-  /// the cause, and it stays.
+  /// the cause, so the size stays.
   package mutating func halveAfterLostConnection() {
     if parts < 2 { halve() }
     parts = 0

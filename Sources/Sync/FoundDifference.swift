@@ -42,7 +42,7 @@ package struct VerifySummary: Hashable, Sendable {
   package internal(set) var readings: [FoundDifference.Kind: Int] = [:]
   /// The number of differing records by kind of difference.
   package internal(set) var records: [FoundDifference.Kind: Int] = [:]
-  /// The number of items that others have changed since the last pull. They do not count as differences.
+  /// The number of items that other nodes have changed since the last pull. They do not count as differences.
   package internal(set) var notPulled = 0
   /// The number of readings that were queued again.
   package internal(set) var requeuedReadings = 0

@@ -4,18 +4,19 @@ package import Logbook
 
 /// The result of merging the local state of a record with that of the remote.
 package enum Merge: Hashable, Sendable {
-  /// Adopt the remote's state, since both are equal or only the remote changed.
+  /// Adopt the remote's state, since both states are equal or only the remote changed.
   case takesRemote
-  /// Send this state, based on the remote's. Either only this side changed, or both changed different fields.
+  /// Send this state, based on the remote's. Either only this store changed the record, or both changed
+  /// different fields.
   case yields(RecordState)
-  /// Both sides changed the same field, or one deleted the record while the other edited it.
+  /// This store and the remote changed the same field, or one deleted the record while the other edited it.
   case conflict
 
-  /// Merges both states field by field, relative to the last state on which both sides agreed.
+  /// Merges both states field by field, relative to the last state on which the store and the remote agreed.
   ///
   /// - Parameters:
-  ///   - base: the last state on which both sides agreed; nil if there is none, or if the remote does not
-  ///     know it.
+  /// - base: the last state on which the store and the remote agreed; nil if there is none, or if the remote
+  ///   does not know it.
   ///   - isImportedOnly: whether only imports wrote the local state. Then a tombstone has precedence over it.
   package static func of(
     local: RecordState, remote: RecordState, base: RecordState?, isImportedOnly: Bool = false
@@ -29,12 +30,13 @@ package enum Merge: Hashable, Sendable {
     }
   }
 
-  /// Merges the content. The provenance never causes a conflict, since one side gets it from the other.
+  /// Merges the content. The provenance never causes a conflict: if only one state has it, the merged state
+  /// gets it.
   private static func ofContents(
     local: RecordState, remote: RecordState, base: RecordState?, isImportedOnly: Bool
   ) -> Merge {
     if local.agrees(with: remote) { return .takesRemote }
-    // Imports wrote both. As in one store, the content of the later export is used.
+    // Imports wrote both states. As in one store, the content of the later export is used.
     if let mine = local.importAge, let theirs = remote.importAge, mine != theirs {
       return mine > theirs ? .yields(local) : .takesRemote
     }
@@ -48,15 +50,15 @@ package enum Merge: Hashable, Sendable {
     if remote.agrees(with: base) { return .yields(local) }
     // A deletion is never merged with an edit, since only a person can decide.
     if local.isDeleted || remote.isDeleted { return .conflict }
-    // The record of the base zone is a single statement. A person who confirmed the system's zone decided as
-    // much as one who set another zone.
+    // The record of the base zone is one decision, so its fields are not merged. A person who confirmed the
+    // system's zone made a decision, just as one who set another zone.
     if local.kind == .zone, base.fields["origin"] != nil { return .conflict }
     guard let merged = fieldwise(local, remote, base) else { return .conflict }
     return merged.agrees(with: remote) ? .takesRemote : .yields(merged)
   }
 
-  /// Withdrawals are always merged without a conflict, so that every store hides the same items. Decisions
-  /// about what counts are, too.
+  /// Withdrawals are always merged without a conflict, so that every store hides the same items. Decisions on
+  /// doubles are merged in the same way.
   private static func merged(
     statements local: RecordState, _ remote: RecordState, _ base: RecordState?
   ) -> Merge {
@@ -80,21 +82,21 @@ package enum Merge: Hashable, Sendable {
       fields[name] = value
     }
     merged.fields = fields
-    // No export has the content of both sides.
+    // The merged content is in no export, so it has no age of an export.
     merged.export = nil
     guard let entry = choose(local.entryGuid, remote.entryGuid, base.entryGuid),
       let time = choose(Moment(local), Moment(remote), Moment(base))
     else { return nil }
     merged.entryGuid = entry
-    // The time and its offset come from the same side.
+    // The time and its offset come from the same state.
     let source = time == Moment(local) ? local : remote
     (merged.deviceTime, merged.placement) = (source.deviceTime, source.placement)
     merged.editedAt = [local.editedAt, remote.editedAt].compactMap(\.self).max()
     return merged
   }
 
-  /// The value of the side that changed it; nil if both changed it differently. The value itself may be
-  /// optional.
+  /// The value of the state that changed it; nil if both states changed it differently. The value itself may
+  /// be optional.
   private static func choose<Value: Equatable>(_ local: Value, _ remote: Value, _ base: Value) -> Value? {
     if local == remote || remote == base { return local }
     return local == base ? remote : nil

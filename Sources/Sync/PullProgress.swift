@@ -2,13 +2,13 @@
 
 import Logbook
 
-/// Counts the pages that a run pulls. It detects a remote whose list of changes never ends, by mistake or on
-/// purpose. It does so for all kinds of remotes, since no cursor is trusted.
+/// Counts the pages of changes that an upload pulls, to detect a remote whose list of changes never ends, by
+/// mistake or on purpose. All kinds of remotes are checked, since no remote's cursor is trusted.
 struct PullProgress {
-  /// The maximum number of pages in one run. A page has up to 10,000 items, and the next run continues.
+  /// The maximum number of pages in one upload. A page has up to 10,000 items, and the next upload continues.
   static let maxPages = 10_000
-  /// The maximum number of consecutive empty pages. With each of them, a glucoport server skips 50,000
-  /// changes of this node itself.
+  /// The maximum number of consecutive empty pages. A glucoport server returns an empty page for each 50,000
+  /// changes that this node itself made.
   static let maxEmptyPages = 1000
 
   private(set) var pages = 0
@@ -17,14 +17,14 @@ struct PullProgress {
   /// be long.
   private var cursors: Set<Int> = []
 
-  /// Whether the run has pulled the maximum number of pages.
+  /// Whether the upload has pulled the maximum number of pages.
   var isExhausted: Bool { pages >= Self.maxPages }
 
   /// What is wrong with a page, before it is applied; nil if nothing is.
   ///
   /// - Parameters:
   ///   - cursor: the cursor with which the page was requested.
-  ///   - id: identifies the list of changes, since a run may read several.
+  /// - id: identifies the list of changes, since an upload may read several lists.
   func fault(of page: ChangePage, after cursor: String?, in id: Int64) -> String? {
     guard page.hasMore else { return nil }
     if page.cursor == cursor || cursors.contains(Self.hash(page.cursor, id)) {

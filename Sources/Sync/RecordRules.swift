@@ -3,15 +3,16 @@
 package import Logbook
 package import LogbookStore
 
-/// What the store does after the answer to a change, or with a record on a page. It is a plain value. The
-/// session performs it in the same transaction in which it read the record.
+/// What the store does after the remote's response to a sent change, or with a record on a page of the
+/// remote's changes. It is a plain value. `UploadSession` performs the action in the transaction in which it
+/// read the record.
 package enum RecordAction: Hashable, Sendable {
   /// Do nothing.
   case leave
   /// Mark the version that was sent as synced, with this revision.
   case acknowledge(revision: String)
-  /// Discard the sent change. The remote has answered it, but the record was edited since, and its current
-  /// state must be sent.
+  /// Discard the sent change. The remote has answered it, but the record was edited in the meantime, and its
+  /// current state must be sent.
   case forgetSent
   /// Replace the record by the remote's state. Nothing is then pending.
   case adopt(RemoteRecord)
@@ -25,12 +26,12 @@ package enum RecordAction: Hashable, Sendable {
   case rollBack
 }
 
-/// The rules for answers and for records on pages.
+/// The rules for responses to sent changes, and for records on pages of the remote's changes.
 package enum RecordRules {
-  /// The action for the answer to a change.
+  /// The action after the remote's response to a sent change.
   package static func action(for verdict: RecordVerdict, on record: SyncRecord) -> RecordAction {
     guard let sentVersion = record.sentVersion else { return .leave }
-    // The answer concerns only the version that was sent. A later version is still pending.
+    // The response concerns only the version that was sent. A later version is still pending.
     let isCurrent = record.version == sentVersion
     switch verdict {
     case .accepted(let revision): return .acknowledge(revision: revision)
@@ -72,17 +73,17 @@ package enum RecordRules {
       ? .merge(mine, onto: remote) : .markConflicted(remote)
   }
 
-  /// The action for a record on a page.
+  /// The action for a record on a page of the remote's changes.
   ///
   /// - Parameters:
   ///   - record: the record in the store, as the current transaction sees it; nil if the store does not have
   ///     it.
-  ///   - isHeldBack: whether the record cannot be sent in this run.
+  /// - isHeldBack: whether this upload cannot send the record.
   package static func action(
     for incoming: RemoteRecord, on record: SyncRecord?, isHeldBack: Bool
   ) -> RecordAction {
-    // Every logbook needs a base zone. So a store that joins a logbook ignores a tombstone of it, and sends
-    // its own.
+    // Every logbook needs a base zone. So a store that joins a logbook ignores a tombstone of the base zone,
+    // and sends its own zone.
     let isBaseZone = incoming.guid == LogbookZones.baseGuid
     if isBaseZone, incoming.state.isDeleted, record?.isUnjoinedBase ?? true { return .leave }
     guard let record else { return .adopt(incoming) }
@@ -97,13 +98,13 @@ package enum RecordRules {
       return .adopt(incoming)
     }
     let merge = Merge.of(local: record.state, remote: incoming.state, base: record.base)
-    // A record that can be merged stays as it is. When it is sent, the remote answers with this state, and
+    // A record that can be merged stays as it is. When it is sent, the remote responds with this state, and
     // both are merged.
     return merge == .conflict ? .markConflicted(incoming) : .leave
   }
 
-  /// Adopts a state from the remote. Another store may have imported an older export than the one that states
-  /// the content here. Then this content is sent again, with the age of that export.
+  /// Adopts a state from the remote. Another store may have imported an older export than the one with the
+  /// content here. In this case, the local content is sent again, with the age of its export.
   ///
   /// A site stores no tombstones, so another store may have created a record again that was deleted here. If
   /// the new state lacks the provenance that this store knows, the provenance is sent.
@@ -137,7 +138,7 @@ package enum RecordRules {
       restored.editedAt = edited > 0 ? edited - 1 : edited + 1
       return .merge(restored, onto: incoming)
     }
-    // The remote's answer to the pending change will merge both states.
+    // The remote's response to the pending change will merge both states.
     return isHeldBack || record.isQuarantined ? .leave : .rollBack
   }
 
@@ -149,8 +150,9 @@ package enum RecordRules {
 }
 
 extension RecordRules {
-  /// The action for a record that a comparison found only on the remote, or with different content. The
-  /// revision shows nothing in this case. Local edits, conflicts and deletions are kept.
+  /// The action for a record that a comparison found only on the remote, or with different content. An equal
+  /// revision is ignored, since the content differs nevertheless. Local edits, conflicts and deletions are
+  /// kept.
   package static func action(forCompared incoming: RemoteRecord, on record: SyncRecord?) -> RecordAction {
     guard let record else { return .adopt(incoming) }
     return record.isUpToDate && !isSentAgain(record, against: incoming.state) ? .adopt(incoming) : .leave

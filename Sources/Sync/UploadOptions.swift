@@ -14,7 +14,7 @@ package struct UploadOptions: Hashable, Sendable {
   package var pushes = true
   /// Whether to download anything.
   package var pulls = true
-  /// Whether changes of others must be pulled, in addition to queued downloads.
+  /// Whether changes of other nodes must be pulled, in addition to queued downloads.
   package var areChangesDue = true
   /// Whether to request contents again that the remote lacked, before their delay has passed.
   package var asksForAbsent = false
@@ -25,10 +25,10 @@ package struct UploadOptions: Hashable, Sendable {
   package var joinsZones = false
   /// Whether the remote stores only instants, so that a change of zone requires moving documents.
   package var movesDocuments = false
-  /// The maximum number of documents that one run moves. A request takes 50 to 100 ms on a hosted site, so
-  /// this adds some minutes to a run. Push and pull are completed before.
+  /// The maximum number of documents that one upload moves. A request takes 50 to 100 ms on a hosted site, so
+  /// the moves take some minutes. Push and pull are completed before.
   package var maxMoves = 5000
-  /// The maximum number of documents that one run removes, with one request for each.
+  /// The maximum number of documents that one upload removes, with one request for each.
   package var maxRemovals = 5000
   /// The base zone to use if people set different ones in both logbooks; nil if no choice was given.
   package var zoneChoice: ZoneChoice?
@@ -36,7 +36,7 @@ package struct UploadOptions: Hashable, Sendable {
   package var maxReadings = 10_000
   /// The maximum number of records in one request.
   package var maxRecords = 1000
-  /// The maximum number of items on a page.
+  /// The maximum number of items on a page of the remote's changes.
   package var maxChanges = 10_000
   /// The maximum number of bytes of an attachment in one request.
   package var maxPartBytes = PartSize.maxBytes
@@ -46,7 +46,7 @@ package struct UploadOptions: Hashable, Sendable {
   var queuesChanges: Bool { pulls && areChangesDue }
 }
 
-/// The functions of the host that a run uses, so that tests can replace them.
+/// The functions of the host that an upload uses, so that tests can replace them.
 package struct UploadEnvironment: Sendable {
   /// The host's clock in UTC seconds.
   package var now: @Sendable () -> Int64
@@ -54,9 +54,9 @@ package struct UploadEnvironment: Sendable {
   package var makeID: @Sendable () -> String
   /// Returns a random number from 0 up to, but not including, 1.
   package var jitter: @Sendable () -> Double
-  /// Whether the time limit of the run has passed.
+  /// Whether the time limit of the upload has passed.
   package var isOutOfTime: @Sendable () -> Bool
-  /// Whether the run has transferred its maximum number of bytes.
+  /// Whether the upload has transferred its maximum number of bytes.
   package var isOutOfBytes: @Sendable () -> Bool
 
   package init(

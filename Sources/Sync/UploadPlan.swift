@@ -3,13 +3,13 @@
 import Logbook
 import LogbookStore
 
-/// Determines the next step of a run from the events that it receives. It is a plain value, so that every
+/// Determines the next step of an upload from the events that it receives. It is a plain value, so that every
 /// path can be tested without a store and a remote.
 package struct UploadPlan: Sendable {
-  /// The maximum number of times that edits roll back a pull in one run. Frequent edits cannot prolong a run
-  /// endlessly.
+  /// The maximum number of times that edits roll back a pull in one upload, so that frequent edits cannot
+  /// prolong it endlessly.
   package static let maxRollbacks = 5
-  /// The number of skipped items at which the remote itself is considered as failing.
+  /// The number of skipped items at which the remote itself counts as failing.
   package static let maxSetAside = 3
   static let maxRenewals = 2
   static let maxVerifications = 2
@@ -24,7 +24,7 @@ package struct UploadPlan: Sendable {
   private var setAside = 0
   private var renewals = 0
   private var verifications = 0
-  /// Why another run is needed, if this run succeeds; nil if none is needed.
+  /// Why another upload is needed, if this one succeeds; nil if none is needed.
   private var leftWork: String?
 
   package init(_ options: UploadOptions) {
@@ -53,7 +53,7 @@ package struct UploadPlan: Sendable {
     }
   }
 
-  /// Whether this run can send records. Records that cannot be sent never delay a pull.
+  /// Whether this upload can send records. Records that cannot be sent never delay a pull.
   package var canPushRecords: Bool { sending == .allowed }
 
   /// Determines the next state from an event.
@@ -85,9 +85,9 @@ extension UploadPlan {
     case (.beginning, .done), (.renewing, .done): return firstPush
     // There was nothing to send, and the remote has no changes.
     case (.beginning, .exhausted): return ending
-    // A remote does not return a node's own changes to it. If both sides know no common position, a copy of
-    // this store may have written with the same node id. So before everything is pulled from the start, the
-    // node gets a new id.
+    // A remote does not return a node's own changes to it. If the store and the remote know no common
+    // position, a copy of this store may have written with the same node id. So before everything is pulled
+    // from the start, the node gets a new id.
     case (.requeueing, .done): return .renewing
     case (.skipping(let batch, _, let next), .done): return .pushing(batch, then: next)
     case (.pushing(let batch, let next), _): return afterPush(of: batch, then: next, event)
@@ -106,7 +106,7 @@ extension UploadPlan {
     }
   }
 
-  /// The state of a run that has reached a limit. If the time limit interrupted a request, this is not a
+  /// The state of an upload that has reached a limit. If the time limit interrupted a request, this is not a
   /// failure of the remote.
   private func after(_ limit: UploadLimit) -> UploadState {
     switch (state, limit) {
@@ -176,7 +176,8 @@ extension UploadPlan {
       changes.succeed()
       return .pulling
     case .exhausted: return firstMove
-    // Items were added while a content that a person asked for was the next download. They are sent first.
+    // Items were added while the next download was a content that a person asked for. These items are sent
+    // first.
     case .newItemsFirst: return .pushing(.readings, then: .pull)
     case .rolledBack: return afterRollback()
     // If a page with a single item is too large, it cannot be skipped, since its content is unknown.
@@ -191,7 +192,8 @@ extension UploadPlan {
     guard rollbacks < Self.maxRollbacks else {
       return .ended(.workLeft("records are edited faster than they can be synced; the next run continues"))
     }
-    // If the page did not continue at the store's position, it is rolled back even in a run that only pulls.
+    // If the page did not continue at the store's position, it is rolled back even in an upload that only
+    // pulls.
     return canPushRecords ? .pushing(.records(.entries), then: .pull) : .pulling
   }
 
@@ -229,7 +231,8 @@ extension UploadPlan {
     }
   }
 
-  /// Halves a batch after a failure that its content caused, until the failing item is found.
+  /// Halves the batch size after a failure that the content of a batch caused, until the failing item is
+  /// found.
   private mutating func afterRefusal(
     _ error: ServiceError, of batch: UploadBatch, items: Int, then next: AfterPush
   ) -> UploadState {
@@ -251,13 +254,13 @@ extension UploadPlan {
   }
 }
 
-/// The state of a run. It contains everything that determines the next step, except sizes and counts.
+/// The state of an upload. It contains everything that determines the next step, except sizes and counts.
 enum UploadState: Hashable, Sendable {
   case beginning
-  /// Pending items are being sent. `then` is the state after the last of them.
+  /// Pending items are being sent. `then` is the state after the last item.
   case pushing(UploadBatch, then: AfterPush)
-  /// The only item of the last request failed and is skipped. After this, sending the same kind of batch
-  /// continues.
+  /// The only item of the last request failed and is skipped. After this, further batches of the same kind
+  /// are sent.
   case skipping(UploadBatch, SkippedItem, then: AfterPush)
   case pulling
   /// Hidden items are being removed from the site, and then items are moved after a change of zone.
@@ -293,10 +296,10 @@ enum TransferDirection: Hashable, Sendable {
   case download
 }
 
-/// Whether a run may send items.
+/// Whether an upload may send items.
 enum UploadSending: Hashable, Sendable {
   case allowed
-  /// The run only pulls.
+  /// The upload only pulls.
   case notRequested
   /// The remote reported that the login is read-only.
   case refused

@@ -58,7 +58,7 @@ extension UploadSession {
     return NextContent(content: content, part: part)
   }
 
-  /// Whether there are new readings or records which this run can send.
+  /// Whether there are new readings or records which this upload can send.
   private func hasNewItems(_ store: SyncTransaction) throws -> Bool {
     guard plan.canPushRecords else { return false }
     if try store.hasPendingRecords(heldBack: heldBack) { return true }
@@ -189,8 +189,8 @@ extension UploadSession {
 // MARK: - Failures of both ways
 
 extension UploadSession {
-  /// Skips a content for which a request failed. If only the connection broke, the transfer continues where
-  /// the remote's part ends.
+  /// Skips a content for which a request failed. If only the connection broke, the transfer continues after
+  /// the bytes that the remote has.
   private func afterFailure(_ error: ServiceError, at digest: String) throws -> UploadEvent {
     switch error {
     case .unavailable where attachments.halveAfterLostConnection(): return .done
@@ -211,25 +211,25 @@ extension UploadSession {
   }
 }
 
-/// The progress of attachments in a run. If a content fails, it is left for another run, and the next content
-/// follows.
+/// The progress of attachments in an upload. If a content fails, it is left for the next upload, and the next
+/// content follows.
 struct AttachmentLane {
-  /// The number of times that the connection may break without a transferred part. Then the remote counts as
-  /// unreachable.
+  /// The number of times that the connection may break without a transferred part. After that, the remote
+  /// counts as unreachable.
   static let maxBreaks = 6
   /// The number of contents with failures of the server after which the server itself counts as failing.
   static let maxFailing = 3
-  /// The maximum number of answers for one content that bring no progress.
+  /// The maximum number of responses for one content that bring no progress.
   static let maxStalls = 8
 
   /// The minimum number of bytes that count as progress, unless fewer were requested or the content ends.
-  /// With one byte in each answer, 25 MiB would take weeks.
+  /// With one byte in each response, 25 MiB would take weeks.
   static let minPartBytes = 4096
 
-  /// The digests of contents that are left for another run.
+  /// The digests of contents that are left for the next upload.
   private(set) var setAside: Set<String> = []
   private(set) var partSize: PartSize
-  /// The number of pending readings that this run does not send; nil if not counted yet.
+  /// The number of pending readings that this upload does not send; nil if not counted yet.
   var readingsLeft: Int?
   private var sending: (digest: String, offset: Int64)?
   private var breaks = 0
@@ -243,7 +243,7 @@ struct AttachmentLane {
     bytes > 0 && (isLast || bytes >= min(Int64(requested), Int64(minPartBytes)))
   }
 
-  /// The number of bytes of a content that the remote has; nil if it must be asked.
+  /// The number of bytes of a content that the remote has; nil if the remote must be asked.
   func offset(of digest: String) -> Int64? { sending.flatMap { $0.digest == digest ? $0.offset : nil } }
 
   /// Notes how many bytes of a content the remote has.
@@ -270,9 +270,9 @@ struct AttachmentLane {
   /// - Returns: whether a smaller part is possible.
   mutating func halve() -> Bool { partSize.halve() }
 
-  /// Counts an answer that brought no progress.
+  /// Counts a response that brought no progress.
   ///
-  /// - Parameter weight: the number of answers for which this one counts.
+  /// - Parameter weight: the number of responses for which this one counts.
   /// - Returns: whether to continue with this content.
   mutating func stall(_ digest: String, weight: Int = 1) -> Bool {
     sending = nil
@@ -285,7 +285,7 @@ struct AttachmentLane {
     sending = nil
   }
 
-  /// Leaves a content for another run, since the server failed for it.
+  /// Leaves a content for the next upload, since the server failed for it.
   ///
   /// - Returns: whether to continue with other contents.
   mutating func fail(_ digest: String) -> Bool {

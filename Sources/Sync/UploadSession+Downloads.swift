@@ -63,7 +63,7 @@ extension UploadSession {
     switch await changes(after: cursor, limit) {
     case .failure(let error): return .failed(error, items: 0)
     case .success(nil):
-      // The download is removed from the queue at the end of the run, which writes to the store anyway.
+      // The download is removed from the queue at the end of the upload, which writes to the store anyway.
       doneDownloads.insert(download.id)
       finishedDownloads.insert(download.id)
       hasFetchedChanges = true
@@ -71,7 +71,8 @@ extension UploadSession {
     case .success(let page?):
       if let fault = pullProgress.fault(of: page, after: cursor, in: download.id) { return violation(fault) }
       let applied = try apply(page) { store in
-        // No other process can have pulled, but a restore of the store may have changed the cursor.
+        // No other process can have pulled, since this one holds the lock of uploads. But a restored backup
+        // may have changed the cursor.
         guard try store.cursor() == cursor else { return false }
         try store.setCursor(page.cursor)
         // Only the last page has a position that is not older than those that this store has seen.
@@ -91,8 +92,8 @@ extension UploadSession {
     }
   }
 
-  /// The changes after the store's cursor. They were requested before the run began, if it has sent nothing
-  /// else since.
+  /// The changes after the store's cursor. If they were requested before the upload began, and it has sent no
+  /// request since, that response is used.
   private func changes(after cursor: String?, _ limit: Int) async -> Result<ChangePage?, ServiceError> {
     let ahead = changesAhead
     changesAhead = nil
@@ -141,7 +142,7 @@ extension UploadSession {
     .failed(.protocolViolation("\(remoteName): \(reason)"), items: 0)
   }
 
-  /// Downloads a content that a person asked for, before other contents.
+  /// Downloads the content that a person asked for, before all other contents.
   private func fetchAwaited(_ download: Download) async throws -> UploadEvent {
     let event = try await fetchAttachments()
     guard event == .exhausted else { return event }

@@ -4,18 +4,19 @@ import Logbook
 import LogbookStore
 
 extension UploadSession {
-  /// An answer to a request for changes.
+  /// A response to a request for changes that was sent before the upload began.
   struct ChangesAhead {
     let cursor: String
     let limit: Int
     let answer: Result<ChangePage?, ServiceError>
   }
 
-  /// Whether this run has nothing to do: there is nothing to send, and others changed nothing. Most runs of a
-  /// timer are such. Then neither the store nor the remote writes a new number of a run to its disk.
+  /// Whether this upload has nothing to do: there is nothing to send, and other nodes changed nothing. This
+  /// is so for most uploads that a timer starts. Neither the store nor the remote then writes the number of a
+  /// new upload to its disk.
   ///
-  /// Changes are requested with the number of the last run, whose end is in the store; see `idleRun`. If there
-  /// are any, or if the request failed, the answer is kept for the run that begins.
+  /// Changes are requested with the number of the last upload, whose end is in the store; see `idleRun`. If
+  /// there are changes, or if the request failed, the response is kept for the upload that begins.
   func isIdle() async throws -> Bool {
     guard let idle = try idleRun() else { return false }
     guard plan.options.queuesChanges else { return true }
@@ -27,16 +28,16 @@ extension UploadSession {
       changesAhead = ChangesAhead(cursor: idle.cursor, limit: limit, answer: answer)
       return false
     }
-    // Something was added during the request, and is sent by this run.
+    // If something was added during the request, this upload sends it.
     guard try idleRun() != nil else { return false }
     hasFetchedChanges = true
     return true
   }
 
-  /// The last run with its cursor; nil if this run has something to do before it asks for changes.
+  /// The last upload with its cursor; nil if this upload has something to do before it asks for changes.
   private func idleRun() throws -> (run: RunStamp, cursor: String)? {
     let options = plan.options
-    // At a site, a run also aligns documents.
+    // On a Nightscout site, an upload also removes and moves documents, so it is never idle.
     guard !options.fetchesHistory, remote.moving == nil, remote.removal == nil else { return nil }
     return try store.compare { store in
       if options.joinsZones, try !store.hasJoinedBaseZone() { return nil }

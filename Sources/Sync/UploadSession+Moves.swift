@@ -5,10 +5,10 @@ import LogbookStore
 
 /// Removes documents of hidden items, and moves documents after a change of zone. Both happen after the pull,
 /// on a remote that stores only instants. A server does not allow changing the time of a document. So a move
-/// removes the document and sends it again. The store records each move first, so that the next run can
+/// removes the document and sends it again. The store records each move first, so that the next upload can
 /// complete it after an interruption.
 extension UploadSession {
-  /// The maximum number of readings in one step. Each takes one request.
+  /// The maximum number of readings that one step moves. Each reading takes one request.
   private static let maxMoved = 100
   /// The number of requests for moving a record: finding its documents, marking its document, creating the
   /// new one, clearing and deleting the old one.
@@ -26,7 +26,7 @@ extension UploadSession {
     return try await moveRecord()
   }
 
-  /// Ends moving in this run. Remaining moves are left for the next run.
+  /// Ends the moves of this upload. Remaining moves are left for the next upload.
   private func leaveMoves() throws -> UploadEvent {
     if summary.readingsToMove + summary.recordsToMove > 0 { try plan.note(.workLeft(Self.isLeft)) }
     return .exhausted
@@ -66,7 +66,7 @@ extension UploadSession {
   }
 
   /// Removes documents with wrong instants. Then sends these readings again, and readings whose document an
-  /// earlier run removed.
+  /// earlier upload removed.
   private func move(
     _ batch: MoveBatch, from instants: [[Int64]], _ removal: any RemovalService
   ) async throws -> UploadEvent {
@@ -134,8 +134,8 @@ extension UploadSession {
       return (found, try store.timezone(of: found.map { [$0.guid] } ?? []))
     }
     guard let record = found else { return .exhausted }
-    // The remote compares the document with the instant in this request. So both must be computed from the
-    // same zone.
+    // The remote compares its document with the instant in this request. So the instant must be computed with
+    // the zone that was read together with the record.
     place(by: zone)
     guard let moving = remote.moving else { return .exhausted }
     let (change, run) = (record.whole(from: run.node), run)
@@ -157,7 +157,7 @@ extension UploadSession {
         try store.sync { try $0.endMove(of: record, revision: revision) }
         if revision != record.revision { summary.movedRecords += 1 }
       case .refused: try store.sync { try $0.endMove(of: record, revision: nil) }
-      // The next pull downloads the change of others, and the next run moves the result.
+      // The next pull downloads the change of the other node, and the next upload moves the result.
       case .conflict(_, let state, _):
         if state.isDeleted {
           try store.sync { try $0.endMove(of: record, revision: nil) }
@@ -170,7 +170,7 @@ extension UploadSession {
   }
 }
 
-/// The readings of one step whose documents must be moved.
+/// The readings of one step `alignSite` whose documents must be moved.
 struct MoveBatch {
   /// The readings, with the offsets to which their documents must be moved.
   let readings: ReadingBatch
@@ -230,7 +230,7 @@ struct MoveBatch {
       case 1:
         step.toRemove.append(place)
         step.toSend.append(place)
-      // A removal deletes one of the documents, but it is unknown which one. So the next run checks again.
+      // A removal deletes one of the documents, but it is unknown which one. So the next upload checks again.
       default: step.toRemove.append(place)
       }
     }
@@ -254,11 +254,11 @@ extension SyncRecord {
   }
 }
 
-/// The progress of removing and moving documents in a run.
+/// The progress of removing and moving documents in an upload.
 struct MoveProgress {
-  /// The number of removals that this run may still make.
+  /// The number of removals that this upload may still make.
   var removalsLeft: Int
-  /// The number of moves that this run may still make.
+  /// The number of moves that this upload may still make.
   var left: Int
   /// Whether documents move to later instants; nil before the first move. If so, the last items are moved
   /// first, so that no document moves to a time that another document still has.

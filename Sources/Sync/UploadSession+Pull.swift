@@ -4,8 +4,8 @@ import Logbook
 import LogbookStore
 
 extension UploadSession {
-  /// Returns whether a record cannot be sent in this run. If such a record is pending, the page is not rolled
-  /// back.
+  /// Returns whether this upload cannot send a record. If such a record is pending, the page of the remote's
+  /// changes is not rolled back.
   private var heldBackRule: (SyncTransaction, String) throws -> Bool {
     let (heldBack, canPush, removes) = (heldBack, plan.canPushRecords, remote.removal != nil)
     return { store, guid in
@@ -14,7 +14,7 @@ extension UploadSession {
     }
   }
 
-  /// Applies a page completely in one transaction, or does not apply it.
+  /// Applies a page of the remote's changes completely in one transaction, or not at all.
   ///
   /// - Parameter keepPlace: stores the position of the next page in the same transaction. It returns false if
   ///   the page does not continue at the store's position.
@@ -31,8 +31,8 @@ extension UploadSession {
         try PullGate.filter(&page) { try store.record($0)?.state }
         let orphaned = page.records.isEmpty ? [] : try store.orphanedEntries()
         for incoming in page.records {
-          // A run that sends items has already determined the common base zone. A run that only pulls does so
-          // here.
+          // An upload that sends items has already determined the common base zone. An upload that only pulls
+          // determines it here.
           if options.joinsZones,
             let action = try store.join(
               incoming, options.zoneChoice, at: name, command: Self.command, now: now)
@@ -82,13 +82,13 @@ extension UploadSession {
   }
 }
 
-/// Thrown to roll back a page that does not continue at the store's position, or of which a record was edited
-/// in the meantime.
+/// Thrown to roll back a page of the remote's changes. The page does not continue at the store's position, or
+/// one of its records was edited in the meantime.
 private struct PageNotApplied: Error {}
 
 extension SyncTransaction {
-  /// Checks an action that makes a record belong to an entry. If the entry cannot have it, both states are
-  /// kept until a person decides.
+  /// Checks an action that makes a record belong to an entry. If the rule for nesting forbids that, both
+  /// states are kept until a person decides.
   ///
   /// - Parameter record: the local record; nil for a new one, which is also checked. Two nodes may each make
   ///   one of two entries belong to the other, and a third node is the first to see both.
@@ -104,7 +104,8 @@ extension SyncTransaction {
 
   /// Performs an action, in the transaction in which the record was read.
   ///
-  /// - Parameter incoming: the record on the page; nil for an answer to a change.
+  /// - Parameter incoming: the record on a page of the remote's changes; nil after the response to a sent
+  ///   change.
   func apply(_ action: RecordAction, on record: SyncRecord?, incoming: RemoteRecord? = nil) throws {
     switch action {
     case .leave, .rollBack: break
@@ -118,7 +119,7 @@ extension SyncTransaction {
     case .merge(let state, let remote):
       guard let record else { return }
       try merge(state, onto: remote, over: record)
-      // The record was not pending, since it came with a page.
+      // The record was not pending, since it came with a page of the remote's changes.
       if incoming != nil { _ = try requeue(record: record.guid) }
     case .quarantine(let reason):
       if let record { try quarantine(record.guid, reason: reason) }

@@ -64,10 +64,10 @@ extension UploadSession {
     }
   }
 
-  /// Reads the next batch while the answer to a full batch is awaited. It is used only if no other connection
-  /// has changed the store, so that it is the batch which the store would select.
+  /// Reads the next batch while the response to a full batch is awaited. The batch is used only if no other
+  /// connection has changed the store. Only then is it the batch that the store would select.
   private func readAhead(after pending: PendingReadings, _ limit: Int) throws {
-    // On a site, the answer may change which readings come next.
+    // On a site, the response may change which readings come next.
     guard pending.keys.count == limit, remote.moving == nil, remote.removal == nil else { return }
     readingsAhead = try store.compare { store in
       let version = try store.version()
@@ -121,7 +121,7 @@ extension UploadSession {
     note(position: answer.position)
     for (sent, verdict) in zip(records, answer.verdicts) {
       if case .accepted = verdict {
-        // The record was edited during the request. Attempts are counted for the new version.
+        // If the record was edited during the request, the attempts are counted again for the new version.
         attempts[sent.guid] = nil
         continue
       }
@@ -141,7 +141,7 @@ extension UploadSession {
       .workLeft("records change faster on the remote than they can be synced; the next run continues"))
   }
 
-  /// Leaves the only item of the last request for another run.
+  /// Leaves the only item of the last request for the next upload.
   func setAside() -> UploadEvent {
     switch lastSent {
     case .nothing: break
@@ -178,7 +178,7 @@ extension UploadSession {
 }
 
 extension UploadSummary {
-  /// Adds the action after an answer to the counts.
+  /// Counts the action that a response caused.
   fileprivate mutating func note(_ action: RecordAction) {
     switch action {
     case .acknowledge: pushedRecords += 1

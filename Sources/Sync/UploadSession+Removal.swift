@@ -5,11 +5,11 @@ import LogbookStore
 
 /// Removes hidden items from a site that does not know withdrawals.
 extension UploadSession {
-  /// The maximum number of readings in one step. Each takes one request.
+  /// The maximum number of readings that one step removes. Each reading takes one request.
   private static let maxRemoved = 50
 
   /// Removes the next hidden items from the remote. This comes after the pull, since another store may have
-  /// shown them again. Returns nil if none are left.
+  /// shown the items again. Returns nil if none are left.
   func removeHidden(_ removal: any RemovalService) async throws -> UploadEvent? {
     // The numbers are shown while the work is running.
     if !hasCountedRemovals { try countRemovals() }
@@ -36,8 +36,8 @@ extension UploadSession {
     hasCountedRemovals = true
   }
 
-  /// Removes hidden readings from the remote, and marks them as missing there. So they are sent again if they
-  /// are shown again.
+  /// Removes hidden readings from the remote, and makes them pending. So they are sent again if they are
+  /// shown again.
   private func removeHiddenReadings(_ removal: any RemovalService) async throws -> UploadEvent? {
     guard mayRemove else { return nil }
     let limit = min(moves.removalsLeft, Self.maxRemoved)
@@ -78,7 +78,7 @@ extension UploadSession {
     let (change, run) = (record.whole(from: run.node), run)
     let answer = await ask { () async throws(ServiceError) in try await removal.remove(change, run) }
     switch answer {
-    // If the login lacks this right, nothing else is delayed.
+    // If the login lacks the right to change treatments, the upload continues with its other work.
     case .failure(.refused(let reason)):
       mayRemoveRecords = false
       try plan.note(.workLeft("hidden records are still shown there: \(reason)"))

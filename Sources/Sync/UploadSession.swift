@@ -5,8 +5,8 @@ package import LogbookStore
 
 /// One run of `upload` between a store and a remote. It performs the steps that `UploadPlan` determines.
 ///
-/// The process may end between two steps and during any request. The next run continues from the state of the
-/// store.
+/// The process may end between two steps and during any request. The next upload continues from the state of
+/// the store.
 package final class UploadSession {
   /// The results so far.
   package internal(set) var summary = UploadSummary()
@@ -21,40 +21,41 @@ package final class UploadSession {
   var run = RunStamp(node: "", number: 0, id: "")
   /// The batch of readings that was read ahead, to be sent after the current request.
   var readingsAhead: ReadingsAhead?
-  /// The answer to a request for changes that was sent before the run began. Each later request drops it.
+  /// The response to a request for changes that was sent before the upload began. Each later request drops
+  /// it.
   var changesAhead: ChangesAhead?
-  /// The last reading that was sent or skipped in this run.
+  /// The last reading that this upload sent or skipped.
   var lastReading: ReadingKey?
   /// Whether the login may remove withdrawn readings. False after the remote has refused it.
   var mayRemove = true
   /// Whether the login may remove withdrawn records. False after the remote has refused it.
   var mayRemoveRecords = true
-  /// Whether the documents to be removed were already counted in this run.
+  /// Whether this upload already counted the documents to be removed.
   var hasCountedRemovals = false
   /// The progress of removing and moving documents.
   var moves: MoveProgress
-  /// The guids of records that cannot be sent in this run.
+  /// The guids of records that this upload cannot send.
   var heldBack: Set<String> = []
-  /// For each record, by guid: how many times it was sent in this run without becoming synced.
+  /// For each record, by guid: how many times this upload sent it without success.
   var attempts: [String: Int] = [:]
   /// The items in the last request.
   var lastSent = LastSent.nothing
-  /// The ids of downloads that are complete in this run.
+  /// The ids of downloads that this upload completed.
   var doneDownloads: Set<Int64> = []
-  /// The downloads of `doneDownloads` that are removed from the queue at the end of the run.
+  /// The downloads of `doneDownloads` that are removed from the queue at the end of the upload.
   var finishedDownloads: Set<Int64> = []
   /// The counts of pages, which detect a list of changes without an end.
   var pullProgress = PullProgress()
-  /// Whether all changes of others were pulled in this run.
+  /// Whether this upload has pulled all changes of other nodes.
   var hasFetchedChanges = false
-  /// Whether a request was sent in this run.
+  /// Whether this upload has sent a request.
   private(set) var hasAsked = false
   /// The progress of attachments.
   var attachments: AttachmentLane
   /// Readings of this store for whose time another program's document has a different value, as far as this
-  /// run has found them.
+  /// upload has found them.
   var disputed: Set<ReadingKey> = []
-  /// The guids of records that pages of this run put in conflict.
+  /// The guids of records that this upload's pull put in conflict.
   var pulledConflicts: Set<String> = []
   /// The ingest of the pulled readings; nil until a reading is new.
   var pulledIngest: Int64?
@@ -82,14 +83,14 @@ package final class UploadSession {
     let readings: PendingReadings
   }
 
-  /// The maximum number of times that a record is sent in one run, since others may change it each time.
+  /// The maximum number of times that one upload sends a record, since other nodes may change it each time.
   static let maxAttempts = 5
 
   /// The period in seconds before now whose readings come first if everything is downloaded, since people
   /// look at these.
   static let recentSeconds: Int64 = 90 * 86400
 
-  /// A run with a store that was opened as `sync`.
+  /// An upload of a store that was opened as `sync`.
   ///
   /// - Parameter remoteName: the name of the remote, which is stored with the ingest of pulled readings.
   package init(
@@ -111,7 +112,7 @@ package final class UploadSession {
 
   package var nextStep: UploadStep { plan.current }
 
-  /// Performs all steps of the run.
+  /// Performs all steps of the upload.
   ///
   /// - Parameter progress: called after each step.
   /// - Throws: `Failure` if the store fails. If the remote fails, this is an ending and not an error.
@@ -145,7 +146,7 @@ package final class UploadSession {
     return nil
   }
 
-  /// Reads the zones again, since another process or the last page may have changed them.
+  /// Reads the zones again, since another process or the last page of changes may have changed them.
   private func renewZone() throws {
     guard remote.moving != nil else { return }
     place(by: try store.timezone())
@@ -166,14 +167,15 @@ package final class UploadSession {
     return await Self.answer(request)
   }
 
-  /// Must be called before each request. After a request, the server's records may be newer than those of an
-  /// answer that was received before. Such an answer would replace them by older ones.
+  /// Must be called before each request. After a request, the server's records may be newer than those in a
+  /// response that was received before. So that response is dropped: it would replace newer records by older
+  /// ones.
   func noteRequest() {
     hasAsked = true
     changesAhead = nil
   }
 
-  /// The answer to a request, or its error, as a value.
+  /// The response to a request, or its error, as a value.
   static func answer<Answer>(
     _ request: () async throws(ServiceError) -> Answer
   ) async -> Result<Answer, ServiceError> {
@@ -237,7 +239,7 @@ extension UploadSession {
     }
   }
 
-  /// Stores how the run ended.
+  /// Stores how the upload ended.
   ///
   /// - Returns: the ending. If the remote asked to wait, it contains the time until the next attempt.
   private func finish(_ ending: UploadEnding) throws -> UploadEnding {

@@ -3,15 +3,15 @@
 package import Logbook
 package import LogbookStore
 
-/// One step of a run. It makes at most one request, between two transactions of the store.
+/// One step of an upload. It makes at most one request, between two transactions of the store.
 package enum UploadStep: Hashable, Sendable {
-  /// Increases the run's number and stores a new id of the run, unless the run has nothing to do.
+  /// Increases the number of the upload and stores its new id, unless there is nothing to do.
   case begin
   /// Sends the next pending readings.
   case pushReadings(limit: Int)
   /// Sends the next pending records.
   case pushRecords(PushPhase, limit: Int)
-  /// Leaves the only item of the last request for another run.
+  /// Leaves the only item of the last request for the next upload.
   case setAside
   /// Stores the remote's reason for refusing the only item of the last request, which is not sent again.
   case quarantine(reason: String)
@@ -32,25 +32,26 @@ package enum UploadStep: Hashable, Sendable {
   case finish(UploadEnding)
 }
 
-/// An event in a run: the result of a step, or a fact that becomes known before or during a step.
+/// An event in an upload: the result of a step, or a fact that becomes known before or during a step.
 package enum UploadEvent: Hashable, Sendable {
   /// The step succeeded. After a push or a pull, there may be more items.
   case done
   /// Nothing was left to send or to pull.
   case exhausted
-  /// Before a part of an attachment, readings or records must be sent.
+  /// Readings or records must be sent before the next part of an attachment.
   case newItemsFirst
-  /// No part of a page was applied, since one of its records was edited in the meantime.
+  /// No part of a page of changes was applied, since one of its records was edited in the meantime.
   case rolledBack
   /// The request failed. `items` is the number of its items that may be the cause; 0 if none of them is.
   case failed(ServiceError, items: Int)
-  /// During a step, it became known that work is left for another run, for this reason. The step continues.
+  /// During a step, it became known that work is left for the next upload, for this reason. The step
+  /// continues.
   case workLeft(String)
-  /// Before a step, the run has reached a limit and must end.
+  /// Before a step, the upload has reached a limit and must end.
   case limitReached(UploadLimit)
 }
 
-/// The limits that a person can set for a run.
+/// The limits that a person can set for an upload.
 package enum UploadLimit: Hashable, Sendable {
   case time
   case bytes
@@ -64,12 +65,12 @@ package enum UploadLimit: Hashable, Sendable {
   }
 }
 
-/// How a run ended.
+/// How an upload ended.
 package enum UploadEnding: Hashable, Sendable {
   /// All work that was possible was done.
   case complete
-  /// Work is left for another run, for this reason.
+  /// Work is left for the next upload, for this reason.
   case workLeft(String)
-  /// The run failed because of this error of the remote.
+  /// The upload failed because of this error of the remote.
   case failed(ServiceError)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The results of a run of `upload`.
+/// The results of one `upload`.
 package struct UploadSummary: Hashable, Sendable {
   /// Readings that were new on the remote.
   package var pushedReadings = 0
@@ -12,35 +12,35 @@ package struct UploadSummary: Hashable, Sendable {
   package var disputedReadings = 0
   /// Changes of records that the remote accepted.
   package var pushedRecords = 0
-  /// Readings that were downloaded from others.
+  /// Readings of other nodes that were downloaded.
   package var pulledReadings = 0
-  /// Records that others had changed.
+  /// Records that other nodes had changed.
   package var pulledRecords = 0
   /// Items of the remote that this store rejected, counted by reason.
   package var notTaken: [String: Int] = [:]
-  /// Attachments whose content became complete on the remote in this run.
+  /// Attachments whose content became complete on the remote in this upload.
   package var pushedAttachments = 0
   /// The number of bytes of contents that were sent, including incomplete contents.
   package var pushedAttachmentBytes: Int64 = 0
-  /// Attachments whose content became complete in this store in this run.
+  /// Attachments whose content became complete in this store in this upload.
   package var pulledAttachments = 0
   /// The number of bytes of contents that were downloaded.
   package var pulledAttachmentBytes: Int64 = 0
   /// Attachments whose content is not sent, since the remote stores no contents.
   package var keptAttachments = 0
-  /// Attachments of which the remote does not have the content, according to this run or the last request.
+  /// Attachments whose content the remote did not have when it was last requested.
   package var absentAttachments = 0
   /// Attachments for which the remote returned damaged content, which was discarded.
   package var damagedAttachments = 0
-  /// Records in which edits of both sides were merged.
+  /// Records in which an edit of this store was merged with one of another node.
   package var merged = 0
-  /// Conflicts that this run found.
+  /// Conflicts that this upload found.
   package var conflicts = 0
   /// Items and downloads that the remote refused permanently, or returned damaged.
   package var refused = 0
   /// Downloads that are no longer tried, including attachments. They are also counted in `refused`.
   package var refusedDownloads = 0
-  /// Items that were left for another run.
+  /// Items that were left for the next upload.
   package var setAside = 0
   /// Readings that were queued again, since the remote lacks them.
   package var requeued = 0

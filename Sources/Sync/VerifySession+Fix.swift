@@ -40,8 +40,8 @@ extension VerifySession {
     if isRequeued { summary.requeuedRecords += 1 } else { summary.unfixed += 1 }
   }
 
-  /// The number of readings that the store still lacks. They are compared by their identities, and by those
-  /// in documents of other programs.
+  /// The number of readings that the store still lacks. A reading is found by its own identity, and by its
+  /// identity in a document of another program.
   private func countStillMissing() throws -> Int {
     guard !missingLocally.isEmpty else { return 0 }
     let buckets = Set(missingLocally.keys.map(IdentityDigests.bucket))

@@ -6,9 +6,10 @@ package import LogbookStore
 
 /// Compares a store with its remote. First digests over buckets are compared, then the items of buckets that
 /// differ. If the remote has no digests, all items are compared. Pending items are not differences, and
-/// neither are changes that others made since the last pull.
+/// neither are changes that other nodes made since the last pull.
 ///
-/// Requests use the store's last run. So nothing is written on either side before `fix`.
+/// Requests use the number and id of the store's last upload. So neither the store nor the remote writes
+/// anything before `fix`.
 package final class VerifySession {
   /// The results so far.
   package internal(set) var summary = VerifySummary()
@@ -107,8 +108,9 @@ package final class VerifySession {
 
 extension VerifySession {
   private func compareReadings(_ digests: any DigestService) async throws {
-    // Both sides hash all readings at the same time. The remote is only asked when the store's side is fixed.
-    // Otherwise readings that an upload sends in between would seem to be missing.
+    // The store and the remote hash all readings at the same time. The remote is asked only after the store's
+    // transaction sees a fixed state. Otherwise, readings that an upload sends in between would seem to be
+    // missing.
     let (isFixed, fixed) = AsyncStream<Never>.makeStream()
     let (remote, run) = (remote, run)
     async let answer = Self.digests(of: remote, run, after: isFixed)
@@ -117,8 +119,8 @@ extension VerifySession {
     let theirs = try await answer
     let buckets = known.differing(from: theirs)
     let total = buckets.reduce(0) { $0 + min(theirs.counts[$1], Int(Int32.max)) }
-    // If all of two million readings differ, a portion takes 60 MB of memory. All at once would take ten
-    // times that.
+    // If all of two million readings differ, a portion takes 60 MB of memory. To compare all at once would
+    // take ten times as much.
     let portions = BucketGroups(
       buckets, counts: zip(mine.counts, theirs.counts).map(max), maxItems: maxHeld,
       maxBuckets: IdentityDigests.bucketCount)
@@ -144,8 +146,8 @@ extension VerifySession {
     return try await remote.readingDigests(run)
   }
 
-  /// Removes from `held` the readings that the remote also has. What remains are readings that the remote
-  /// lacks.
+  /// Removes from `held` the readings that the remote also has. After all batches, `held` contains the
+  /// readings that the remote lacks.
   private func compare(_ batch: ReadingBatch, with held: inout [[UInt8]: HeldReading], _ buckets: Set<Int>) {
     var keys = ReadingKeys()
     for reading in batch.readings {
@@ -216,7 +218,8 @@ extension VerifySession {
   }
 
   /// Removes differences that the next upload downloads anyway: queued or omitted downloads, and changes that
-  /// others made since the last pull. Changes by this node itself are not pulled, so they stay differences.
+  /// other nodes made since the last pull. Changes by this node itself are not pulled, so they stay
+  /// differences.
   private func leaveOutUnpulled() async throws {
     let found = unpulledCount
     guard found > 0 else { return }
@@ -247,14 +250,14 @@ extension VerifySession {
     if case .digests = basis { true } else { false }
   }
 
-  /// The number of differences that changes of others since the last pull can explain.
+  /// The number of differences that changes of other nodes since the last pull can explain.
   private var unpulledCount: Int {
     (keepsTombstones ? 0 : recordsMissingThere.count) + missingLocally.count + recordsMissingHere.count
       + recordsDiffering.count
   }
 
   /// The page of changes after a cursor; nil if there are none. It is also nil if the remote was restored
-  /// from a backup and does not know the cursor. Then it is unknown what changed, and all differences are
+  /// from a backup and does not know the cursor. It is then unknown what changed, so all differences are
   /// reported.
   private func changes(after cursor: String) async throws(ServiceError) -> ChangePage? {
     do throws(ServiceError) {
@@ -362,7 +365,7 @@ extension VerifySession {
   }
 }
 
-/// Divides buckets into groups. One request is made for each group, whose items must fit in one answer.
+/// Divides buckets into groups. One request is made for each group, whose items must fit in one response.
 struct BucketGroups {
   let groups: [[Int]]
 
