@@ -58,8 +58,8 @@ extension IngestCounts {
   /// even with `--quiet`.
   package var warnings: [String] { newAccounts + equalRows + movedTimes }
 
-  /// An export by another account than earlier ones. A parent or a clinician may have made it for this person,
-  /// so it is imported.
+  /// An export by another account than earlier ones. A parent or a clinician may have made it for this
+  /// person, so it is imported.
   private var newAccounts: [String] {
     guard let newAccount, newReadings + newRecords > 0 else { return [] }
     return [

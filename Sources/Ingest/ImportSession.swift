@@ -41,8 +41,8 @@ package struct ImportSession {
   /// - Parameter store: called only after a meter was completely read, so that an unreadable one creates no
   ///   store.
   /// - Throws: `RejectedInput` if the policy accepts no more rejections, `ImportInterruption` after a signal,
-  ///   the error of `onDevices` and `onFirstBatch`, else `Failure`. Committed items stay, except for a strict import and a
-  ///   meter.
+  ///   the error of `onDevices` and `onFirstBatch`, else `Failure`. Committed items stay, except for a strict
+  ///   import and a meter.
   package func run(_ ingestor: any Ingestor, into store: () throws -> Store) throws -> ImportReport {
     let source = IngestSource(
       name: ingestor.name, format: ingestor.format, startedAt: clock(), modifiedAt: ingestor.modifiedAt,

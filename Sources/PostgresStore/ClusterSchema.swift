@@ -57,12 +57,12 @@ extension PostgresSchema {
     """
 
   /// SQL functions with which a database records how many moves led to its copy of a logbook (a guest). A
-  /// request that uses the copy records the number, and so does the end of a move. With it, a directory that
-  /// was restored from a backup is corrected. If the table `residence` has a larger number for a copy, the
-  /// move to this copy has not ended.
+  /// request that uses the copy records the number, and so does the end of a move. With this number, a
+  /// directory that was restored from a backup is corrected. If the table `residence` has a larger number for
+  /// a copy, the move to this copy has not ended.
   static let confirmations = [arrive, adopt, closed]
 
-  /// Stores in the database of a guest that the directory states this copy.
+  /// Records in the database of a guest that the directory names this copy.
   private static let arrive = """
     CREATE FUNCTION glucoport.arrive(which text, known_moves bigint) RETURNS void
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$

@@ -38,7 +38,7 @@ struct PoolFigures: Sendable {
   var waiting = 0
   /// The number of requests that waited for a connection until their time limit.
   var timedOut = 0
-  /// The number of transactions that have ended, and the total time of them with all retries.
+  /// The number of transactions that have ended, and their total time including all retries.
   var transactions = 0
   var time = Duration.zero
   /// The number of repeated attempts of transactions.

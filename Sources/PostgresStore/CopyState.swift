@@ -10,19 +10,19 @@ struct LogbookMovedAway: Error {
 
 /// The state of a logbook's copy in a database, which decides whether a request may use it.
 ///
-/// Each copy has the number of moves by which it was created. A request has the number of moves that the
-/// directory states. Only the copy with this number answers the request. So a request that was delayed during
-/// a move, even one there and back, changes nothing.
+/// Each copy stores by how many moves of the logbook it was created. A request has the number of moves that
+/// the directory states. Only the copy with the same number answers the request. So a request that was
+/// delayed during a move changes nothing, even if the logbook was moved away and back.
 ///
-/// While a move reads the last changes, it sets the copy to `leaving` and holds an advisory lock on one
-/// connection. If the lock does not exist, the move was interrupted, and the copy accepts changes as before.
-/// When the other copy is complete, one commit sets this one to `left`. From then on, requests go to the
-/// other copy.
+/// While a move reads the last changes, it sets the old copy to `leaving` and holds an advisory lock on one
+/// connection. If the lock does not exist, the move was interrupted, and the old copy accepts changes as
+/// before. When the new copy is complete, one commit sets the old copy to `left`. After this commit, requests
+/// use the new copy.
 ///
-/// The row of a guest has a second number of moves: the largest one with which the directory stated the copy.
-/// With it, a directory that was restored from a backup is corrected; see `DirectoryWatch`.
+/// The row of a guest has a second number of moves: the largest one with which the directory has named this
+/// copy. With this number, a directory that was restored from a backup is corrected; see `DirectoryWatch`.
 enum CopyState {
-  /// The answer to clients while their logbook is being moved.
+  /// The error for clients while their logbook is being moved.
   static let busy = ServiceError.busy(
     "the logbook is being moved to another database; try again", retryAfterSeconds: 1)
 
@@ -53,8 +53,8 @@ enum CopyState {
   /// Throws if a request must not use this copy.
   ///
   /// - Parameter column: the index in the rows of the first of `columns(writes:)`.
-  /// - Throws: `LogbookMovedAway` after a move; `ServiceError.busy` during a move, and for a request from before a
-  ///   move.
+  /// - Throws: `LogbookMovedAway` after a move; `ServiceError.busy` during a move, and for a request from
+  ///   before a move.
   static func check(_ rows: DatabaseRows, from column: Int, _ place: LogbookPlace) throws {
     guard try rows.integer(0, column) == place.moves else { throw busy }
     if let cluster = try rows.optionalText(0, column + 1) { throw LogbookMovedAway(cluster: cluster) }

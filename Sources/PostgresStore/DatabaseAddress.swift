@@ -13,7 +13,7 @@ package struct DatabaseAddress: Sendable {
 
   /// The time limit for connecting to one host of the address, in seconds.
   private static let connectSeconds = 5
-  /// The time in milliseconds after which a connection ends if the other side does not confirm sent data.
+  /// The time in milliseconds after which a connection ends if the server does not confirm sent data.
   private static let unconfirmedMilliseconds = 15_000
 
   /// Loads libpq, and checks the text.
@@ -35,8 +35,8 @@ package struct DatabaseAddress: Sendable {
       ("tcp_user_timeout", String(Self.unconfirmedMilliseconds)),
       ("keepalives_idle", "30"), ("keepalives_interval", "10"), ("keepalives_count", "3"),
       ("fallback_application_name", "glucoport"),
-      // A standby lags the primary server. A client that gets answers from both would miss changes that an
-      // earlier answer contained.
+      // A standby lags the primary server. A client that gets responses from both servers would miss changes
+      // that an earlier response contained.
       ("target_session_attrs", "read-write"),
       ("dbname", text),
       ("client_encoding", "UTF8"),

@@ -7,7 +7,7 @@ import Synchronization
 enum DatabaseError: Error, Hashable {
   /// No connection could be opened. The text is libpq's reason.
   case unreachable(String)
-  /// The connection ended, or no answer came in time. The statements that were sent may have been applied.
+  /// The connection ended, or no response came in time. The statements that were sent may have been applied.
   case lost
   /// The connection ended during the commit. The transaction may have been applied.
   case commitUnknown
@@ -55,8 +55,8 @@ enum DatabaseError: Error, Hashable {
       {
         .busy("the storage is busy; try again", retryAfterSeconds: 1)
       } else if let fault = SetupFault(state: state) {
-        // Both halves of the request would fail, too. With `busy`, the client neither divides the request nor
-        // sets items aside.
+        // Every part of the request would fail, too. With `busy`, the client neither divides the request nor
+        // skips items.
         .busy(fault.sentence, retryAfterSeconds: SetupFault.retrySeconds)
       } else {
         .serverFailure(
@@ -69,8 +69,8 @@ enum DatabaseError: Error, Hashable {
     }
   }
 
-  /// What an administrator must know in addition to `serviceError`, for the log. Nil for an error that passes
-  /// by itself.
+  /// What an administrator must know in addition to `serviceError`, for the log. Nil for an error that ends
+  /// without an administrator.
   var warning: String? {
     switch self {
     case .unreachable(let reason): "the database cannot be reached: \(reason)"
@@ -146,9 +146,10 @@ private enum SetupFault {
   }
 }
 
-/// Writes warnings to the log of the server. Equal warnings are written only once in a while.
+/// Writes warnings to the log of the server. An equal warning is repeated only after the time `silence`.
 final class FaultLog: Sendable {
-  /// The time in which an equal warning is not repeated, since every request of every client could cause it.
+  /// The time in which an equal warning is not repeated. Otherwise, every request of every client could write
+  /// it.
   static let silence = Duration.seconds(600)
   private static let maxWarnings = 100
 

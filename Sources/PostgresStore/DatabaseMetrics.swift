@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Measurements of all databases of a server, in the text format of Prometheus. The lines of all databases
-/// are grouped by family.
+/// Measurements of all databases of a server, in the text format of Prometheus. The lines are grouped by
+/// family (the name of a measurement), each with the lines of all databases.
 struct DatabaseMetrics {
   private static let prefix = "glucoport_database_"
 

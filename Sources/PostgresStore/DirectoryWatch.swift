@@ -52,8 +52,8 @@ actor DirectoryWatch {
 }
 
 extension PostgresClusters {
-  /// Corrects a directory that was restored from a backup. If a request used a copy in a cluster after a
-  /// later move, the logbook is there.
+  /// Corrects a directory that was restored from a backup. If requests have used a copy after a move that the
+  /// directory does not know, this copy is the valid one.
   ///
   /// - Returns: false if a cluster did not answer.
   func repairDirectory() async -> Bool {
@@ -106,7 +106,7 @@ extension PostgresCore {
     }
   }
 
-  /// The logbooks of this cluster that requests have used after a move.
+  /// The logbooks of this cluster that requests have used after the move to the cluster.
   fileprivate func confirmedGuests() async throws(ServiceError) -> [(
     guid: String, number: Int64, moves: Int64
   )] {

@@ -153,8 +153,8 @@ final class DatabaseConnection {
   deinit { library.finish(connection) }
 
   /// Runs statements without parameters, separated by semicolons.
-  ///
-  /// - Throws: `DatabaseError`; `lost` if no answer comes before the deadline. Then the connection must not
+  /// - Throws: `DatabaseError`; `lost` if no response comes before the deadline. The connection must not be
+  ///   used after that.
   ///   be used any more.
   func run(_ script: String, by deadline: ContinuousClock.Instant) throws(DatabaseError) {
     guard library.sendQuery(connection, script) == 1 else { throw .lost }
@@ -310,7 +310,7 @@ final class DatabaseRows {
   func data(_ row: Int, _ column: Int) throws(DatabaseError) -> [UInt8] { Array(try bytes(row, column)) }
 
   /// The bytes in a column, which are valid as long as this object exists. A page has more than 100,000
-  /// values, so few calls are made: NULL has no bytes.
+  /// values, so `isNull` is called only for values without bytes.
   private func bytes(_ row: Int, _ column: Int) throws(DatabaseError) -> UnsafeRawBufferPointer {
     guard row < count else { throw .unexpected("row \(row) is missing") }
     let length = Int(library.length(result, Int32(row), Int32(column)))

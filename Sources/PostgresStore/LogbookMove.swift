@@ -6,8 +6,8 @@ package import LogbookAPI
 /// Moves a logbook to another database while its clients continue to work.
 ///
 /// At each moment, exactly one copy accepts changes. This is the old copy until the commit that sets its
-/// state to `left`, even if the move is interrupted; see `CopyState`. From then on it is the new copy. The
-/// old copy states where the new one is, and the first request that meets the old copy records this in the
+/// state to `left`, even if the move is interrupted; see `CopyState`. After this commit, it is the new copy.
+/// The old copy states where the new one is, and the first request that uses the old copy records this in the
 /// directory. So no transaction over two databases is needed.
 package struct LogbookMove {
   /// The steps of a move, between which an interruption has different consequences.
@@ -158,7 +158,7 @@ package struct LogbookMove {
 }
 
 extension LogbookMove {
-  /// The time limit for locks, in milliseconds. Requests hold a lock for at most half of it.
+  /// The time limit for locks, in milliseconds. Requests hold a lock for at most half of this time.
   private static let lockMilliseconds = 60_000
 
   private func reading<Value>(
@@ -170,7 +170,7 @@ extension LogbookMove {
     }
   }
 
-  /// Sets the state of the old copy, when all transactions that change it have ended.
+  /// Sets the state of the old copy, after all transactions that change it have ended.
   ///
   /// - Returns: false if the logbook was removed.
   /// - Throws: `Failure` of category `temporary` if another command has moved it, or if the lock was lost.
@@ -207,7 +207,7 @@ extension LogbookMove {
     }
   }
 
-  /// Whether a request has recorded the move in the directory. A request does so if it meets the old copy.
+  /// Whether a request has recorded the move in the directory. A request does so if it uses the old copy.
   private func isRecorded() throws -> Bool {
     try directory.entries(logbook.entry.name).contains {
       $0.guid == logbook.entry.guid && $0.moves > logbook.entry.moves

@@ -6,8 +6,8 @@ import Logbook
 /// was restored from a backup or lost its last commits.
 ///
 /// The valid copy is the one of the latest move that the directory ever stated. This is true even if its
-/// state is `left`, since the copy to which it was moved is then lost. Clients send changes again that only
-/// other copies have, since they do not know their positions.
+/// state is `left`, since the copy to which it was moved is then lost. If only an invalid copy has a change,
+/// the client sends the change again, since the valid copy does not know the client's position.
 package struct LogbookRecovery {
   /// A logbook for which the directory was corrected.
   package struct Found: Hashable, Sendable {
@@ -23,7 +23,7 @@ package struct LogbookRecovery {
     let database: PostgresTransfer
     let number: Int64
     let moves: Int64
-    /// The cluster to which the logbook was moved from here; nil if it was not.
+    /// The cluster to which the logbook was moved from this database; nil if it was not moved.
     let left: String?
     /// Whether `serve logbook clean` has removed the rows of the copy.
     let isEmpty: Bool

@@ -3,7 +3,7 @@
 import Logbook
 import LogbookAPI
 
-/// Reads one page of changes: readings and records, in the common order of their sequence numbers.
+/// Reads one page of changes: readings and records, in the order of the sequence numbers that they share.
 struct PageScan {
   private let transaction: DatabaseTransaction
   private let entry: PostgresEntry
@@ -16,7 +16,7 @@ struct PageScan {
   private var logbook: SQLValue { .integer(entry.logbook) }
 
   /// The maximum number of windows (ranges of sequence numbers) that one page reads without finding a change
-  /// of others. Gaps between the numbers can be long.
+  /// of other nodes. Gaps between the numbers can be long.
   private static let maxWindows = 200
 
   /// - Parameter limit: the maximum number of items on the page; at least one item is allowed.
@@ -36,8 +36,7 @@ struct PageScan {
     while place < entry.last, readings.count + records.count < limit, scanned < PageLimits.maxScanned,
       windows < Self.maxWindows
     {
-      // Usually the numbers have no gaps. Then a window with as many numbers as the page has room for fills
-      // it.
+      // Usually the numbers have no gaps. A window of `limit` numbers then fills the page.
       let width = windows == 0 ? limit : PageLimits.maxScanned
       let until = min(entry.last, place + Int64(width))
       let start = place
@@ -61,7 +60,7 @@ struct PageScan {
 }
 
 extension PageScan {
-  /// Adds the changes of others up to the number `until`.
+  /// Adds the changes of other nodes up to the number `until`.
   ///
   /// - Returns: whether all of them fit on the page.
   private mutating func scan(until: Int64) throws -> Bool {
@@ -167,8 +166,8 @@ struct RecordRows {
   var count: Int { rows.count }
   subscript(_ index: Int) -> Row { rows[index] }
 
-  /// Reads the records of others in a range of sequence numbers. The database itself stops at the size of a
-  /// page, so that no further states are transferred.
+  /// Reads the records of other nodes in a range of sequence numbers. The database itself stops at the size
+  /// of a page, so that no further states are transferred.
   init(
     _ transaction: DatabaseTransaction, _ logbook: Int64, after: Int64, until: Int64, notOf node: Int64
   ) throws {

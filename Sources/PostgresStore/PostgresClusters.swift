@@ -43,7 +43,7 @@ actor PostgresClusters {
   }
 
   /// Erases the rows of purged logbooks in all databases. If a database is not available, the next start of
-  /// the server does it.
+  /// the server erases them.
   ///
   /// - Parameter purged: the ids of the logbooks; nil for all that were purged.
   func erase(_ purged: [String]? = nil) async throws(ServiceError) {

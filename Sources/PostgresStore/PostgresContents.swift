@@ -4,7 +4,7 @@ import Logbook
 import LogbookAPI
 
 /// The operations on contents of attachments. Writing a content is not a change that other nodes pull, and
-/// does not delay changes.
+/// does not delay changes of readings and records.
 extension PostgresLogbook: AttachmentService {
   func held(_ digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent {
     try await reading(run) { transaction, entry, _ in
@@ -16,7 +16,8 @@ extension PostgresLogbook: AttachmentService {
     _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, _ run: RunStamp
   ) async throws(ServiceError) -> ContentAnswer {
     guard login.role == .write else { throw .readOnly }
-    // This call records an unknown run, for which the counter must be locked.
+    // This call records an unknown run, for which the counter must be locked. The following transaction locks
+    // only the total of contents.
     try await reading(run) { _, _, _ in }
     return try await transaction(TransactionMode.storingContent) { [login] transaction, number, core in
       let entry = try PostgresEntry(transaction, number, of: login, run, writes: true)

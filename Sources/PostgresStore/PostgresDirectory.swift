@@ -158,7 +158,7 @@ extension PostgresDirectory {
     return entry
   }
 
-  /// Finds the database that has a logbook. If a move was interrupted, the directory is first corrected.
+  /// Finds the database that has a logbook. If a move was interrupted, the directory is corrected first.
   func located(_ entry: Entry, _ connect: (String) throws -> PostgresTransfer) throws -> Located {
     let database = try connect(entry.address)
     let found: (number: Int64, left: String?) = try database.transaction { transaction in
@@ -238,8 +238,8 @@ extension PostgresDirectory {
       SELECT coalesce(r.moves, 0), b.is_guest AND b.moves = r.moves AND b.moves > $2
       FROM glucoport.logbook b LEFT JOIN glucoport.residence r ON r.logbook = b.id WHERE b.id = $1
       """, .integer(number), .integer(entry.moves))
-    // If requests used this copy after a later move, it may be the valid one: the directory was restored from
-    // a backup.
+    // If requests used this copy after a move that the directory does not know, the directory was restored
+    // from a backup. This copy may then be the valid one.
     guard try known.integer(0, 0) <= entry.moves + 1, try known.isNull(0, 1) || known.integer(0, 1) == 0
     else {
       throw misplaced(entry)

@@ -3,24 +3,24 @@
 import Logbook
 import LogbookAPI
 
-/// The data that each request on a logbook reads first: its last sequence number, the node of the run, and
-/// the epochs of positions.
+/// The data that each request on a logbook reads first: the logbook's last sequence number, the node that
+/// sent the request, and the tags of positions.
 struct PostgresEntry {
   /// The number of the logbook.
   let logbook: Int64
   /// The sequence number of the last change.
   let last: Int64
-  /// The tag of the epoch of the last change.
+  /// The tag in the position of the last change.
   let lastTag: String
   /// The sequence number in the cursor; 0 without a cursor.
   let cursor: Int64
-  /// The number of the run's node; nil if the run is not recorded.
+  /// The number of the node that sent the request; nil if the node's run (its upload) is not recorded yet.
   let node: Int64?
   /// Whether this is the first request that uses a copy after the move to it.
   let isUnconfirmed: Bool
 
-  /// The SQL expression for the tag of sequence numbers that are assigned now. The tag changes after each
-  /// event because of which a number could be assigned twice. It is computed from these values:
+  /// The SQL expression for the tag of sequence numbers that this transaction assigns. The tag changes after
+  /// each event because of which a number could be assigned twice. It is computed from these values:
   ///
   /// - The system identifier. A dump and restore changes it.
   /// - The id of the database. A restore next to other databases changes it.
@@ -29,7 +29,8 @@ struct PostgresEntry {
   /// - The id of a table. Restoring a dump into the same database changes it.
   /// - The number of the table's file. It differs if the table was emptied and only its rows were restored.
   ///
-  /// A rewrite of the table, as by VACUUM FULL, also changes the file. This only begins another epoch.
+  /// A rewrite of the table, as by VACUUM FULL, also changes the file. This does no harm; the tag only
+  /// changes once more.
   ///
   /// The number of the logbook is also included, so that no logbook knows positions of another one. The tag
   /// is evaluated in the transaction that assigns numbers, since a pooler could connect each transaction to
@@ -49,7 +50,7 @@ struct PostgresEntry {
   ///
   /// - Parameters:
   ///   - writes: whether the transaction changes the logbook; see `CopyState`.
-  ///   - hidesOwn: whether the answer omits the node's own changes; see `RecordedNode`.
+  /// - hidesOwn: whether the response omits the node's own changes; see `RecordedNode`.
   /// - Throws: `ServiceError`: `purged`, `otherLogbook`, `positionUnknown`, `nodeReused`, `busy` while the
   ///   logbook is being moved. After a move, `LogbookMovedAway`.
   init(
@@ -144,7 +145,7 @@ struct PostgresEntry {
 struct PostgresWriter {
   let transaction: DatabaseTransaction
   let entry: PostgresEntry
-  /// The number of the run's node, which is recorded.
+  /// The number of the node that sent the request. Its run (its upload) is recorded.
   let node: Int64
 
   /// Reads what the request needs, and records the run if it is unknown.
@@ -179,8 +180,8 @@ struct PostgresWriter {
     node = try rows.integer(0, 0)
   }
 
-  /// The tag for sequence numbers that are assigned now. If it differs from the last epoch's tag, an epoch
-  /// begins at the next number.
+  /// The tag for sequence numbers that this transaction assigns. If it differs from the tag in the last row
+  /// of the table `epoch`, a row for the next number is added.
   func beginEpoch() throws(DatabaseError) -> String {
     let rows = try transaction.rows(
       """

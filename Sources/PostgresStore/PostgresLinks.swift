@@ -3,7 +3,8 @@
 import Logbook
 import LogbookAPI
 
-/// The links to pages, stored in the database, since the next request may arrive at another server.
+/// The links to report pages. They are stored in the database, since the next request may arrive at another
+/// server.
 extension PostgresLogins: PageLinkDirectory {
   /// The maximum difference between the clocks of two servers, in seconds.
   private static let maxClockDifference: Int64 = 60

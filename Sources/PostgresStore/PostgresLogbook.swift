@@ -117,8 +117,8 @@ extension PostgresLogbook: PurgeService {
 }
 
 extension PostgresLogbook {
-  /// Runs a transaction in the database that has the logbook. If the logbook was moved away from there, the
-  /// move is recorded in the directory, and the client must send the request again.
+  /// Runs a transaction in the database that has the logbook. If the logbook was moved away from this
+  /// database, the move is recorded in the directory, and the client must send the request again.
   func transaction<Value: Sendable>(
     _ mode: (Int64) -> TransactionMode,
     _ work: @escaping @Sendable (DatabaseTransaction, _ logbook: Int64, PostgresCore) throws -> Value
@@ -150,8 +150,8 @@ extension PostgresLogbook {
     }
   }
 
-  /// Runs a transaction that reads for a run. It writes only if the run is not recorded yet, as in the first
-  /// request of a run.
+  /// Runs a transaction that reads for a client's upload (a run). It writes only if the run is not recorded
+  /// for its node yet, as with the first request of a run.
   func reading<Value: Sendable>(
     _ run: RunStamp, cursor: String? = nil, hidesOwn: Bool = true,
     _ work: @escaping @Sendable (DatabaseTransaction, PostgresEntry, _ node: Int64) throws -> Value
@@ -170,11 +170,11 @@ extension PostgresLogbook {
     }
   }
 
-  /// Runs a request of a comparison of readings. It uses the buckets that earlier requests of this comparison
-  /// computed, and adds new readings.
+  /// Runs a transaction for a comparison of readings. It uses the buckets that earlier requests of this
+  /// comparison computed, and adds new readings.
   ///
-  /// - Parameter begins: whether all rows are read again, since a new comparison begins. A run can compare
-  ///   more than once.
+  /// - Parameter begins: whether all rows are read again, since a new comparison begins. A client can compare
+  ///   several times with the same `RunStamp`.
   private func comparing<Value: Sendable>(
     _ run: RunStamp, begins: Bool = false,
     _ work: @escaping @Sendable (DatabaseTransaction, PostgresEntry, ReadingBuckets) throws -> Value

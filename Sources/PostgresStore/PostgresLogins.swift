@@ -15,7 +15,8 @@ final class PostgresLogins: LoginDirectory {
   private let pool: ConnectionPool
   private let watch: DirectoryWatch?
 
-  /// - Parameter watch: receives for each look-up which database answered; nil for commands.
+  /// - Parameter watch: receives, for each look-up, a text that identifies the database which answered; nil
+  ///   for commands.
   init(
     _ address: DatabaseAddress, _ limits: PoolLimits, _ faults: FaultLog = FaultLog { _ in },
     watch: DirectoryWatch? = nil

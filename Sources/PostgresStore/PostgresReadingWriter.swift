@@ -20,10 +20,10 @@ struct PostgresReadingWriter {
 
   init(_ writer: PostgresWriter) { self.writer = writer }
 
-  /// Stores a batch. The sequence number for each reading is the last number plus its place in the batch,
-  /// counted from 1, even if the reading is known.
+  /// Stores a batch. The sequence number for each reading is the last assigned number plus the reading's
+  /// place in the batch, counted from 1. This number is reserved even if the reading is known.
   ///
-  /// - Returns: the answer, and the sequence number of the last change.
+  /// - Returns: the response, and the sequence number of the last change.
   func store(_ batch: ReadingBatch) throws -> (answer: ReadingAnswer, last: Int64) {
     var answer = ReadingAnswer(stored: 0, known: 0, position: writer.entry.position)
     let readings = batch.readings
@@ -35,8 +35,8 @@ struct PostgresReadingWriter {
     var new = try insert(tried, readings, series)
     var refused = tried.filter { !new.contains(number(of: $0)) }
     if new.isEmpty {
-      // The sample was known: another node sends readings that the logbook has. Looking up all rows first is
-      // then faster than inserting them.
+      // All tried readings were known: another node sends readings that the logbook knows. To look up all rows
+      // first is then faster than to insert them.
       let found = try stored(all, readings, series)
       answer.differing = found.differing
       (refused, rest) = ([], rest.filter { !found.known.contains($0) })
@@ -87,7 +87,7 @@ struct PostgresReadingWriter {
   /// Finds which of the readings with these indices are stored, and which of them have another value.
   ///
   /// Each reading is looked up separately. ORDER BY and LIMIT make the planner use the primary key. With only
-  /// equations, it would read the whole logbook if the statistics do not contain it yet.
+  /// equality conditions, it would read the whole logbook if the statistics do not contain the logbook yet.
   private func stored(
     _ indices: [Int], _ readings: [Reading], _ series: [Int64]
   ) throws -> (known: Set<Int>, differing: [Int]) {
@@ -217,7 +217,8 @@ private struct SeriesWriter {
     return found
   }
 
-  /// The number of each device. Unknown devices are added. Two devices of a batch can be the same one.
+  /// The number of each device. Unknown devices are added. Two devices of a batch can be the same device in
+  /// the database.
   private func deviceNumbers(_ devices: [Device]) throws -> [Int64] {
     var numbers = try find(devices)
     var (missing, known) = ([Device](), Set<String>())

@@ -176,8 +176,8 @@ enum PostgresSchema {
     }
   }
 
-  /// The SQL condition that a row belongs to the logbook that the transaction has set. If none is set, no row
-  /// does. The subquery runs once for each statement.
+  /// The SQL condition that a row belongs to the logbook that the transaction has set. If no logbook is set,
+  /// it is false for every row. The subquery runs once for each statement.
   static let own =
     "logbook = (SELECT nullif(current_setting('glucoport.logbook', true), '')::bigint)"
 
@@ -274,8 +274,8 @@ enum PostgresSchema {
     END $body$
     """
 
-  /// A reading of which the source states only the instant has offset_source 5. All rows that are there meet the wider
-  /// constraint, so they are not read.
+  /// A reading whose source states only the instant has offset_source 5. All existing rows meet the wider
+  /// constraint, so PostgreSQL need not check them.
   private static let instants = """
     ALTER TABLE glucoport.reading DROP CONSTRAINT reading_offset_source_check;
     ALTER TABLE glucoport.reading ADD CONSTRAINT reading_offset_source_check

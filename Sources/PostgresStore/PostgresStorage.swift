@@ -10,7 +10,7 @@ package final class PostgresStorage: ServerStorage {
   /// The logins of the storage.
   package var logins: any LoginDirectory { directory }
 
-  /// The links to pages, which all servers that use the database share.
+  /// The links to report pages, which all servers that use the database share.
   package var links: (any PageLinkDirectory)? { directory }
 
   /// The number of clusters in the directory when the server started, without the directory itself.

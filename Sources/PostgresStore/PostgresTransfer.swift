@@ -53,8 +53,8 @@ package final class PostgresTransfer {
 }
 
 extension PostgresTransfer: TransferTarget {
-  /// Identifies the database by the system identifier of its server and its id there. Another address or name
-  /// does not change them, but restoring a dump does.
+  /// Identifies the database by the system identifier of its server, and by its id on this server. A change
+  /// of address or name does not change these, but restoring a dump does.
   package func database() throws -> MovedDatabase {
     try transaction(Self.snapshot) { transaction in
       let row = try transaction.rows(

@@ -3,8 +3,8 @@
 import Logbook
 import LogbookAPI
 
-/// The records and stored answers that a batch of changes needs. They are read with few statements before the
-/// batch, and written after it.
+/// The records and the stored responses that a batch of changes needs. They are read with few statements
+/// before the batch, and written after it.
 struct RecordBatch: RecordTable {
   private struct AnswerKey: Hashable {
     let guid: String
@@ -97,7 +97,7 @@ struct RecordBatch: RecordTable {
     answered.insert(key)
   }
 
-  /// Writes the changed records and the answers.
+  /// Writes the changed records and the responses.
   ///
   /// - Returns: the sequence number of the last change, and its position.
   func write() throws -> (last: Int64, position: String) {
@@ -135,7 +135,7 @@ struct RecordBatch: RecordTable {
 }
 
 extension PostgresWriter {
-  /// The tag for sequence numbers that are assigned now. It begins no epoch.
+  /// The tag for sequence numbers that this transaction assigns. No row is added to the table `epoch`.
   func beginEpochTag() throws(DatabaseError) -> String {
     try transaction.rows("SELECT \(PostgresEntry.currentTag(of: entry.logbook))").text(0, 0)
   }

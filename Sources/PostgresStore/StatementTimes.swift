@@ -31,8 +31,9 @@ extension StatementTimes {
 
   private static let schema = "glucoport."
 
-  /// The kind of a statement: its verb and its table. If there are several, it is the first one that changes
-  /// a table, or the first one outside of subqueries.
+  /// The kind of a statement: its verb and its table. If the statement has several, the first verb that
+  /// changes a table is used, with its table. If none changes a table, it is the first table outside of
+  /// subqueries.
   static func kind(of statement: String) -> String {
     var (depth, words) = (0, ["", ""])
     var read: (table: String, depth: Int)?

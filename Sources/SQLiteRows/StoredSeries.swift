@@ -23,7 +23,7 @@ package struct StoredPlace: Hashable, Sendable {
   package let series: Int64
   /// The shown time in civil seconds, or the device's tick.
   package let position: Int64
-  /// The value as it is part of the identity; see `Reading.valueBucket`.
+  /// The value as the identity of the reading has it; see `Reading.valueBucket`.
   package let valueBucket: Int64
   /// Distinguishes readings that share every other part: 0, 1, 2 and so on.
   package let occurrence: Int64

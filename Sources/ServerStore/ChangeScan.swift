@@ -5,7 +5,8 @@ import Logbook
 import LogbookAPI
 import SQLiteRows
 
-/// Reads the changes after a sequence number: readings and records, in the common order of their numbers.
+/// Reads the changes after a sequence number. Readings and records share these numbers, and are returned in
+/// their order.
 struct ChangeScan {
   private let database: Database
   private let node: Int64
@@ -53,7 +54,7 @@ extension ChangeScan {
   }
 }
 
-/// Reads the rows of readings and records after a sequence number, in the common order of their numbers.
+/// Reads the rows of readings and records after a sequence number, in the order of these numbers.
 final class ChangeRows {
   struct ChangedRecord {
     let guid: String
@@ -80,7 +81,7 @@ final class ChangeRows {
   /// The columns of each row of readings: those of `CollectedReadings`, then the node that wrote the reading.
   static let readingColumns = "\(CollectedReadings.columns), node"
 
-  /// The statement whose current row is the latest reading.
+  /// The statement whose current row is the reading that `next` returned last.
   let reading: RawStatement
   private let records: RowCursor
   private var nextReading: Int64?
@@ -99,7 +100,7 @@ final class ChangeRows {
     nextRecord = try readRecord()
   }
 
-  /// The number of the node that wrote the latest reading.
+  /// The number of the node that wrote the reading which `next` returned last.
   var readingNode: Int64 { reading.integer(13) }
 
   /// Moves to the next change; nil at the end.
@@ -122,7 +123,7 @@ final class ChangeRows {
   }
 }
 
-/// Collects the readings and records of one page.
+/// Collects the readings and records of one page of changes.
 struct PageBuilder {
   private var readings: CollectedReadings
   private var records = PageRecords()

@@ -42,7 +42,7 @@ struct DataFolder: Sendable {
   /// The path of a file that marks the folder as moved to a database, and names the database.
   var moveMark: String { path + "/moved-to-database" }
 
-  /// The database to which the data were moved. Nil if they were not, or if the mark names no database.
+  /// The database to which the data were moved. Nil if they were not moved, or if the mark names no database.
   ///
   /// - Throws: `Failure` if there is a mark that cannot be read.
   var movedTo: MovedDatabase? {

@@ -11,8 +11,8 @@ struct DatabaseFile: Sendable {
   private let pool: DatabasePool
   private let name: String
 
-  /// How long a connection waits for another process, in seconds. `serve token` can write while a server
-  /// runs.
+  /// How long a connection waits for another process, in seconds. The command `serve token` can write while a
+  /// server runs.
   private static let busyTimeoutSeconds = 5.0
   private static let maxReaders = 3
   /// The maximum number of file descriptors for one database file. Each connection opens the database and its
@@ -75,7 +75,7 @@ struct DatabaseFile: Sendable {
   }
 
   /// Writes the changes in the log to the file, and closes all connections. SQLite would do so when the last
-  /// connection closes, but here this is a read-only one.
+  /// connection closes, but the last connection of this pool is read-only.
   ///
   /// - Throws: `Failure` of category `inputOutput` if the disk fails. The changes then stay in the log.
   func close() throws {

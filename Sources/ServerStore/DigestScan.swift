@@ -5,7 +5,7 @@ import Logbook
 import LogbookAPI
 import SQLiteRows
 
-/// Reads readings from a logbook's file for comparisons.
+/// Reads readings from a logbook's file for comparisons with a client's store.
 extension ReadingBuckets {
   /// Adds the readings of the file that are not yet included.
   mutating func extend(_ database: Database) throws {
@@ -25,8 +25,8 @@ extension ReadingBuckets {
     }
   }
 
-  /// The readings in these buckets; nil if they are more than one answer can contain. The cost grows only
-  /// with these readings.
+  /// The readings in these buckets; nil if they are more than one response can contain. Only the rows of
+  /// these readings are read.
   func readings(in wanted: Set<Int>, _ database: Database) throws -> ReadingBatch? {
     guard let numbers = numbers(in: wanted) else { return nil }
     var collected = CollectedReadings(database)
@@ -41,8 +41,8 @@ extension ReadingBuckets {
   }
 }
 
-/// Reads the contents of all records, row by row. `ReadingBuckets` does this for readings, of which there are
-/// many more.
+/// Reads all records for a comparison, row by row. For readings, of which there are many more,
+/// `ReadingBuckets` keeps what was read.
 struct DigestScan {
   let database: Database
 

@@ -30,8 +30,8 @@ package final class EmbeddedStorage: ServerStorage {
     self.quota = quota
   }
 
-  /// The maximum number of file descriptors. They are for the lock, the logins, the logbooks that stay open,
-  /// and one logbook for each concurrent request.
+  /// The maximum number of file descriptors that the storage uses. They are for the lock, the logins, the
+  /// logbooks that stay open, and one logbook for each concurrent request.
   package static func maxFiles(requests: Int) -> Int {
     1 + DatabaseFile.maxFiles * (1 + OpenLogbooks.maxOpen + requests)
   }

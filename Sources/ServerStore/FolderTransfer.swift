@@ -87,7 +87,7 @@ package final class FolderSource: TransferSource {
   }
 
   package func read(_ logbook: String, _ use: (TransferredRows) throws -> Void) throws {
-    // The file is opened in the same way as by the server. So a file without an epoch gets one.
+    // The file is opened in the same way as by the server. So a file whose table `epoch` is empty gets a row.
     let file = try LogbookFile(
       path: folder.logbookFile(logbook), id: logbook, quota: LogbookQuota(), compared: ComparedLogbook())
     do {

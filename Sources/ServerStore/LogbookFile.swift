@@ -8,7 +8,8 @@ import LogbookAPI
 struct LogbookFile: Sendable {
   let id: String
   let file: DatabaseFile
-  /// The tag of this process's epoch. It distinguishes sequence numbers of this process from all others.
+  /// The random tag of this process, which is a part of its positions; see the table `epoch`. It
+  /// distinguishes the sequence numbers of this process from those of all other processes.
   private let tag: String
   let quota: LogbookQuota
   private let compared: ComparedLogbook
@@ -123,18 +124,18 @@ extension LogbookFile {
     throw LogbookQuota.exceeded(max, table)
   }
 
-  /// Runs a request of a comparison. The node's own changes are included.
+  /// Runs a transaction for a comparison with a client's store. The node's own changes are included.
   private func scanning<Value: Sendable>(
     _ run: RunStamp, _ work: @escaping @Sendable (DigestScan) throws -> Value
   ) async throws(ServiceError) -> Value {
     try await reading(run, hidesOwn: false) { database, _ in try work(DigestScan(database: database)) }
   }
 
-  /// Runs a request of a comparison of readings. It uses the buckets that earlier requests of this comparison
-  /// computed, and adds new readings.
+  /// Runs a transaction for a comparison of readings. It uses the buckets that earlier requests of this
+  /// comparison computed, and adds new readings.
   ///
-  /// - Parameter begins: whether all rows are read again, since a new comparison begins. A run can compare
-  ///   more than once, and another program may have changed rows since.
+  /// - Parameter begins: whether all rows are read again, since a new comparison begins. A client can compare
+  ///   several times with the same `RunStamp`, and another program may have changed rows in the meantime.
   private func comparing<Value: Sendable>(
     _ run: RunStamp, begins: Bool = false,
     _ work: @escaping @Sendable (ReadingBuckets, Database) throws -> Value
@@ -151,8 +152,8 @@ extension LogbookFile {
     return value
   }
 
-  /// Runs a transaction that reads for a run. It writes only if the run is not recorded yet, as in the first
-  /// request of a run.
+  /// Runs a transaction that reads for a client's upload (a run). It writes only if the run is not recorded
+  /// for its node yet, as with the first request of a run.
   func reading<Value: Sendable>(
     _ run: RunStamp, hidesOwn: Bool = true,
     _ work: @escaping @Sendable (Database, _ node: Int64) throws -> Value

@@ -131,7 +131,7 @@ extension Logins {
 
 extension Logins {
   /// Removes all logins of a logbook, and its name. Its id and the hashes of its tokens stay, so that clients
-  /// with these tokens get the answer that the logbook was purged.
+  /// with these tokens receive the error that the logbook was purged.
   func purge(_ id: String) async throws(ServiceError) {
     try await file.write { database in
       let id: StatementArguments = [id]

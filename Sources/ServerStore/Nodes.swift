@@ -5,16 +5,18 @@ import Logbook
 import LogbookAPI
 import SQLiteRows
 
-/// The nodes that have read or written a logbook, each with its latest run.
+/// The nodes that have read or written a logbook, each with its latest run: the number and id of the client's
+/// upload.
 struct Nodes {
   let database: Database
   let logbook: String
   /// The maximum number of nodes of the logbook.
   let max: Int64
 
-  /// The number of the node whose latest run is this one; nil if the run is not recorded. It writes nothing.
+  /// The number of the node for which this run is recorded as the latest one; nil if the run is not recorded.
+  /// It writes nothing.
   ///
-  /// - Parameter hidesOwn: whether the answer omits the node's own changes; see `RecordedNode`.
+  /// - Parameter hidesOwn: whether the response omits the node's own changes; see `RecordedNode`.
   /// - Throws: `ServiceError`: `otherLogbook`, `nodeReused`, `positionUnknown`.
   func known(_ run: RunStamp, hidesOwn: Bool = true) throws -> Int64? {
     if let expected = run.logbook, expected != logbook { throw ServiceError.otherLogbook(id: logbook) }

@@ -5,8 +5,8 @@ import Logbook
 import LogbookAPI
 import SQLiteRows
 
-/// The sequence numbers of a logbook's changes, with the epochs in which they were assigned; see
-/// `PositionText`.
+/// The sequence numbers of a logbook's changes. Each process that writes begins an epoch, whose tag is a part
+/// of the text of its numbers; see `PositionText`.
 struct Positions {
   let database: Database
 
@@ -46,7 +46,7 @@ struct Positions {
     }
   }
 
-  /// Begins an epoch at the next sequence number, unless this process has already begun the last epoch.
+  /// Begins an epoch at this sequence number, unless this process has already begun the last epoch.
   func beginEpoch(at seq: Int64, tag: String) throws {
     let last = try String.fetchOne(cached("SELECT tag FROM epoch ORDER BY first_seq DESC LIMIT 1"))
     guard last != tag else { return }

@@ -82,7 +82,7 @@ extension ReadingStorage {
       """
   }
 
-  /// Inserts the rows of a chunk. Returns the number of new ones.
+  /// Inserts the rows of a chunk. Returns the number of readings that were new.
   private func insert(
     _ chunk: Range<Int>, _ readings: [Reading], _ series: [Int64], _ row: RawStatement
   ) throws -> Int {

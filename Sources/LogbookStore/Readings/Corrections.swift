@@ -112,8 +112,8 @@ final class Corrections {
     let reading: StoredReading
     /// The ages of the exports that contain the reading, by the numbers of their imports.
     let exports: [Int64: ExportAge]
-    /// The minimum age of the export with this reading, if another store imported it; nil if an import of this
-    /// store contained the reading. A growing export contains all readings up to its newest one.
+    /// The minimum age of the export with this reading, if another store imported it; nil if an import of
+    /// this store contained the reading. A growing export contains all readings up to its newest one.
     let remoteAge: ExportAge?
     /// The age of the last export that contains the reading; nil if unknown.
     var age: ExportAge? { exports.values.max() ?? remoteAge }

@@ -11,7 +11,8 @@ enum RecordSchema {
   static let statedTimeChanges =
     "\(statedTime("NEW")) <> \(statedTime("OLD")) OR \(statedOffset("NEW")) IS NOT \(statedOffset("OLD"))"
 
-  /// The SQL expression for the shown time in a row of `record`, or for its instant if the source states only that.
+  /// The SQL expression for the shown time in a row of `record`, or for its instant if the source states only
+  /// that.
   static func statedTime(_ row: String) -> String {
     "iif(\(row).offset_source = 5, \(row).device_time - \(row).utc_offset, \(row).device_time)"
   }

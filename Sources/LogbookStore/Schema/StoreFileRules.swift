@@ -11,8 +11,8 @@ enum StoreFileRules {
   /// Refuses a second reading with the same identity. glucoport itself never tries to insert one; see
   /// `ReadingWriter`.
   ///
-  /// The trigger doubles the time of an insert: 0.7 s for a million readings. So `Roles.dropReadingTriggers` drops
-  /// it in transactions that store many readings.
+  /// The trigger doubles the time of an insert: 0.7 s for a million readings. So `Roles.dropReadingTriggers`
+  /// drops it in transactions that store many readings.
   static let readingIsNotReplaced = """
     CREATE TRIGGER reading_is_not_replaced BEFORE INSERT ON reading
     WHEN EXISTS (SELECT 1 FROM reading WHERE partition = NEW.partition AND position = NEW.position
