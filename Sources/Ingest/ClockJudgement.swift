@@ -4,7 +4,8 @@ package import Logbook
 
 /// The comparison of a meter's clock with the logbook's local time. The comparison changes no times.
 package struct ClockJudgement: Sendable {
-  /// The maximum normal difference in seconds. Meters show whole minutes, and lose or gain some in a month.
+  /// The maximum normal difference in seconds. Meters show whole minutes, and lose or gain some minutes in a
+  /// month.
   package static let thresholdSeconds: Int64 = 120
 
   /// Both clocks at one moment.

@@ -12,7 +12,7 @@ package struct ImportPolicy: Sendable {
   /// Whether the input's readings and records that an undo hid are shown again (`--again`).
   package var restoresWithdrawn = false
 
-  /// Whether an input that states another person than earlier ones is accepted.
+  /// Whether an input is accepted that states another person than earlier inputs.
   package var acceptsPerson = false
 
   /// The default policy: it sets no limit on rejections.

@@ -58,7 +58,7 @@ extension IngestCounts {
   /// even with `--quiet`.
   package var warnings: [String] { newAccounts + equalRows + movedTimes }
 
-  /// An export by another account than earlier ones. A parent or a clinician may have made it for this
+  /// An export by another account than earlier exports. A parent or a clinician may have made it for this
   /// person, so it is imported.
   private var newAccounts: [String] {
     guard let newAccount, newReadings + newRecords > 0 else { return [] }
@@ -80,7 +80,7 @@ extension IngestCounts {
   }
 
   /// The advice for an export of a logbook in another zone: its shown times are kept, so its instants move.
-  /// There is none if the store already had all items, since known items do not move.
+  /// There is no advice if the store already had all items, since known items do not move.
   private var movedTimes: [String] {
     guard moved.count > 0, newReadings + newRecords > 0 else { return [] }
     return [
@@ -94,7 +94,7 @@ extension IngestCounts {
 package struct ImportInterruption: Error {
   /// The path of the input, or `-` for standard input.
   package let source: String
-  /// The results for the stored items; empty for a strict import.
+  /// The results for the stored items; empty for a strict import, which stores nothing.
   package let stored: IngestCounts
 }
 

@@ -10,7 +10,7 @@ package struct MeterSource: Sendable {
   /// SHA-256 of a transcript; nil for a meter that is plugged in.
   package let digest: String?
 
-  /// A source with its name.
+  /// A source with this name and digest.
   package init(name: String, digest: String? = nil) {
     self.name = name
     self.digest = digest
@@ -50,8 +50,8 @@ package struct MeterIngestor: Ingestor {
   /// How many minutes the shown time of the meter was ahead of the base time of its internal clock. There is
   /// one number for each time that a person set the clock.
   private var clockOffsets: [Int] = []
-  /// A clock that differs from local time by an offset in `clockOffsets`, give or take this many seconds, is
-  /// right.
+  /// The clock is right if it differs from local time by an offset in `clockOffsets`, give or take this many
+  /// seconds.
   private static let maxDriftSeconds: Int64 = 600
   /// The subject of the decision that names the offsets of the meter's clock.
   package static let clockOffsetSubject = "clock-offset"

@@ -56,7 +56,7 @@ struct ReadAhead {
     }
   }
 
-  /// Waits for the batch that is being read; nil if none is.
+  /// Waits for the batch that is being read; nil if no batch is being read.
   ///
   /// - Parameter spent: the previous batch, whose memory is reused. It contains the new batch when this
   ///   returns.

@@ -26,7 +26,7 @@ package struct TwinFilter: Ingestor {
 
   private struct Known {
     let second: Int64
-    /// The tick, in the unit of its format.
+    /// The tick of the value, in the unit of its format.
     let position: Int64
     let measurement: Measurement
     let device: Device
@@ -44,8 +44,8 @@ package struct TwinFilter: Ingestor {
   private static let formats: Set<String> = ["dexcom-share", "librelinkup", "nightscout"]
 
   /// - Parameters:
-  /// - values: the instants of the oldest and the newest sensor value in the response; nil without any.
-  /// - store: the store that has the values of earlier responses.
+  ///   - values: the instants of the oldest and the newest sensor value in the response; nil without any.
+  ///   - store: the store that has the values of earlier responses.
   /// - Throws: `Failure` if the store cannot be read.
   package init(_ reader: InputReader, values: ClosedRange<Int64>?, in store: Store) throws {
     self.reader = reader

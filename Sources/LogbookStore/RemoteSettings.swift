@@ -15,8 +15,8 @@ package struct RemoteAccess: Hashable, Sendable {
   package var token: TokenSource
   /// Whether connections to another machine may be unencrypted.
   package var allowsPlainHTTP: Bool
-  /// The file with the only certificate authorities that are trusted for the remote; nil for those that the
-  /// system trusts.
+  /// The file with the certificate authorities that are trusted for the remote; nil for the authorities that
+  /// the system trusts.
   package var authorities: String?
   /// The certificate that identifies this computer to the remote; nil if it asks for none.
   package var clientCertificate: ClientCertificate?
@@ -118,8 +118,8 @@ extension Store {
   /// - Parameters:
   ///   - logbook: the logbook that the access leads to.
   ///   - isNewRemote: whether a person wants another logbook than the current one.
-  /// - first: the stamp with which a request was already sent to this remote, if the store had no remote
-  ///   then. Its number is not used again.
+  ///   - first: the stamp with which a request was already sent to this remote, if the store had no remote
+  ///     then. Its number is not used again.
   ///   - seconds: the host's clock in UTC seconds.
   /// - Throws: `Failure` of category `configuration` for another logbook without `isNewRemote`; nothing
   ///   changes then.

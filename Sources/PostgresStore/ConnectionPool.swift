@@ -402,7 +402,8 @@ private struct DatabaseSession {
           throw error
         }
         work.retries += 1
-        // Waits for a random time, so that two transactions that were in conflict do not meet again.
+        // Waits for a random time, so that two transactions that were in conflict are not repeated at the
+        // same time.
         usleep(UInt32.random(in: 1000...Self.pauseMicroseconds) * UInt32(work.retries))
       }
     }

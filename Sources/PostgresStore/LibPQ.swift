@@ -153,9 +153,9 @@ final class DatabaseConnection {
   deinit { library.finish(connection) }
 
   /// Runs statements without parameters, separated by semicolons.
+  ///
   /// - Throws: `DatabaseError`; `lost` if no response comes before the deadline. The connection must not be
   ///   used after that.
-  ///   be used any more.
   func run(_ script: String, by deadline: ContinuousClock.Instant) throws(DatabaseError) {
     guard library.sendQuery(connection, script) == 1 else { throw .lost }
     _ = try results(by: deadline)

@@ -14,8 +14,8 @@ package struct LogbookMove {
   enum Step: CaseIterable {
     /// The logbook is locked, so that other commands cannot move it.
     case locked
-    /// Most rows are copied, while clients still change the logbook. The new database has not committed them
-    /// yet.
+    /// Most rows are copied, while clients still change the logbook. The new database has not committed these
+    /// rows yet.
     case copiedMost
     /// The old copy refuses changes as long as this command keeps its connection.
     case closed

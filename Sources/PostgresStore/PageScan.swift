@@ -36,7 +36,7 @@ struct PageScan {
     while place < entry.last, readings.count + records.count < limit, scanned < PageLimits.maxScanned,
       windows < Self.maxWindows
     {
-      // Usually the numbers have no gaps. A window of `limit` numbers then fills the page.
+      // Usually the numbers have no gaps, so a window of `limit` numbers fills the page.
       let width = windows == 0 ? limit : PageLimits.maxScanned
       let until = min(entry.last, place + Int64(width))
       let start = place
@@ -150,7 +150,7 @@ extension PageScan {
   }
 }
 
-/// Some records in the order of their sequence numbers, at most those that fit on a page.
+/// Records in the order of their sequence numbers, at most as many as fit on a page.
 struct RecordRows {
   struct Row {
     let seq: Int64
@@ -224,8 +224,8 @@ struct PageReadings {
 
   var count: Int { rows.count }
 
-  /// The columns that `add` reads. Several small values are combined into one number: receiving a value takes
-  /// as much time as several additions. CHECK constraints of the table limit these values.
+  /// The columns that `add` reads. Several small values are combined into one number, since receiving a value
+  /// takes as much time as several additions. CHECK constraints of the table limit these values.
   static let columns = """
     seq, (series::int8 << 32) + value_bucket, position, device_time, value, threshold, (occurrence::int8 << 32) + marks, \
     ((utc_offset + \(maxOffset)) << 6) + (offset_source << 3) + (unit << 2) + range_flag

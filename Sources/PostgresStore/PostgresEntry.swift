@@ -32,9 +32,9 @@ struct PostgresEntry {
   /// A rewrite of the table, as by VACUUM FULL, also changes the file. This does no harm; the tag only
   /// changes once more.
   ///
-  /// The number of the logbook is also included, so that no logbook knows positions of another one. The tag
-  /// is evaluated in the transaction that assigns numbers, since a pooler could connect each transaction to
-  /// another server.
+  /// The number of the logbook is also included, so that no logbook accepts positions of another logbook. The
+  /// tag is evaluated in the transaction that assigns numbers, since a pooler could connect each transaction
+  /// to another server.
   static func currentTag(of logbook: Int64) -> String {
     """
     substr(encode(sha256(convert_to(concat_ws('/', \(logbook), (SELECT system_identifier FROM pg_control_system()), \
@@ -50,7 +50,7 @@ struct PostgresEntry {
   ///
   /// - Parameters:
   ///   - writes: whether the transaction changes the logbook; see `CopyState`.
-  /// - hidesOwn: whether the response omits the node's own changes; see `RecordedNode`.
+  ///   - hidesOwn: whether the response omits the node's own changes; see `RecordedNode`.
   /// - Throws: `ServiceError`: `purged`, `otherLogbook`, `positionUnknown`, `nodeReused`, `busy` while the
   ///   logbook is being moved. After a move, `LogbookMovedAway`.
   init(

@@ -184,8 +184,8 @@ extension PostgresLogbook {
     if begins { await core.compared.forget(comparison) }
     let known = await core.compared.buckets(of: comparison)
     let (value, buckets) = try await reading(run, hidesOwn: false) { transaction, entry, _ in
-      // If the database was restored in the meantime, it may have fewer readings. Then the buckets are
-      // computed again.
+      // If the database was restored in the meantime, it may have fewer readings, so the buckets are computed
+      // again.
       var buckets = known.last <= entry.last ? known : ReadingBuckets()
       try DigestReader(transaction, entry.logbook).extend(&buckets, until: entry.last)
       return (try work(transaction, entry, buckets), buckets)

@@ -7,7 +7,7 @@ import LogbookAPI
 /// The logins in a database. Each look-up reads the database, so that a revoked token is refused by every
 /// server at once.
 ///
-/// They use separate connections, so that a look-up does not wait for the transactions of logbooks.
+/// Logins use separate connections, so that a look-up does not wait for the transactions of logbooks.
 final class PostgresLogins: LoginDirectory {
   /// The time limit of a look-up. It is short, since the watchdog of a service manager uses a look-up to see
   /// whether the server responds.

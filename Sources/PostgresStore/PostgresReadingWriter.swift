@@ -21,7 +21,7 @@ struct PostgresReadingWriter {
   init(_ writer: PostgresWriter) { self.writer = writer }
 
   /// Stores a batch. The sequence number for each reading is the last assigned number plus the reading's
-  /// place in the batch, counted from 1. This number is reserved even if the reading is known.
+  /// index in the batch, counted from 1. This number is reserved even if the reading is known.
   ///
   /// - Returns: the response, and the sequence number of the last change.
   func store(_ batch: ReadingBatch) throws -> (answer: ReadingAnswer, last: Int64) {
@@ -35,8 +35,8 @@ struct PostgresReadingWriter {
     var new = try insert(tried, readings, series)
     var refused = tried.filter { !new.contains(number(of: $0)) }
     if new.isEmpty {
-      // All tried readings were known: another node sends readings that the logbook knows. To look up all rows
-      // first is then faster than to insert them.
+      // All tried readings were known, so another node probably sends readings that the logbook already has.
+      // It is then faster to look up all rows first than to insert them.
       let found = try stored(all, readings, series)
       answer.differing = found.differing
       (refused, rest) = ([], rest.filter { !found.known.contains($0) })
@@ -55,7 +55,7 @@ struct PostgresReadingWriter {
 
   private func number(of index: Int) -> Int64 { writer.entry.last + 1 + Int64(index) }
 
-  /// Inserts the readings with these indices. Returns the sequence numbers of those that were new.
+  /// Inserts the readings with these indexes. Returns the sequence numbers of the new readings.
   private func insert(_ indices: [Int], _ readings: [Reading], _ series: [Int64]) throws -> Set<Int64> {
     guard !indices.isEmpty else { return [] }
     let inserted = indices.map { readings[$0] }
@@ -84,7 +84,7 @@ struct PostgresReadingWriter {
     return stored
   }
 
-  /// Finds which of the readings with these indices are stored, and which of them have another value.
+  /// Finds which of the readings with these indexes are stored, and which of them have another value.
   ///
   /// Each reading is looked up separately. ORDER BY and LIMIT make the planner use the primary key. With only
   /// equality conditions, it would read the whole logbook if the statistics do not contain the logbook yet.

@@ -103,7 +103,7 @@ extension PostgresTransfer: TransferTarget {
           .cannotCreate,
           "the database has a logbook that was removed permanently from the folder; use an empty database")
       }
-      // A stored logbook already has its logins, which may have been changed since.
+      // A stored logbook already has its logins, which may have been changed after they were stored.
       for login in directory.logins where !moved.contains(login.logbook) {
         let other = try transaction.rows(
           "SELECT 1 FROM glucoport.login WHERE name = $1 OR token_hash = $2", .text(login.name),
@@ -177,7 +177,7 @@ extension PostgresTransfer: TransferTarget {
   package func store(_ directory: TransferredDirectory) throws {
     try transaction("BEGIN") { transaction in
       for id in directory.purged {
-        // A purged logbook has no rows here. Its entry needs a number that no logbook has.
+        // A purged logbook has no rows in this database. Its entry needs a number that no logbook has.
         try transaction.rows(
           """
           INSERT INTO glucoport.purged (guid, logbook, is_erased)
@@ -265,7 +265,7 @@ final class TransferWriter {
     }
   }
 
-  /// Writes the totals of the logbook. They replace those of an earlier copy.
+  /// Writes the totals of the logbook. They replace the totals of an earlier copy.
   func finish(last: Int64, contentBytes: Int64) throws {
     try run(
       """
@@ -481,7 +481,7 @@ struct TransferReader {
     }
   }
 
-  /// Reads all contents, with the parts of those that are not in `known`.
+  /// Reads all contents, and the parts of the contents that are not in `known`.
   func readContents(except known: Set<String> = [], _ use: (TransferredRows) throws -> Void) throws {
     let contents = try transaction.rows(
       "SELECT digest, size, held FROM glucoport.blob WHERE logbook = $1 ORDER BY digest", logbook)

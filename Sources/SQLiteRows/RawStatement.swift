@@ -22,7 +22,8 @@ package final class RawStatement {
     kept = statement
   }
 
-  /// Prepares a separate statement, so that several with the same SQL text can be used at the same time.
+  /// Prepares a separate statement, so that several statements with the same SQL text can be used at the same
+  /// time.
   package init(of database: Database, _ sql: String) throws {
     guard let connection = database.sqliteConnection else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
     let statement = try database.makeStatement(sql: sql)

@@ -50,7 +50,7 @@ package struct SchemaUpgrade {
   ///
   /// - Parameters:
   ///   - file: the path or URI with which SQLite opens the file.
-  /// - open: opens the file, and throws the errors of `FileSchema.isCreated`.
+  ///   - open: opens the file, and throws the errors of `FileSchema.isCreated`.
   package func opening<Connection>(_ file: String, _ open: () throws -> Connection) throws -> Connection {
     do {
       return try open()
@@ -90,8 +90,8 @@ package struct SchemaUpgrade {
     try queue.close()
   }
 
-  /// Applies the missing steps to a copy of a file, which may come from elsewhere. Nothing is done for a copy
-  /// with the current schema.
+  /// Applies the missing steps to a copy of a file of unknown origin. Nothing is done for a copy with the
+  /// current schema.
   ///
   /// - Throws: as `run(opening:)`.
   package func run(onCopy database: Database) throws {
@@ -140,7 +140,7 @@ package struct SchemaUpgrade {
   /// Stores a copy of the file, by another connection, while this process holds the lock for writing.
   private func keepCopy(_ file: String, _ configuration: Configuration) throws {
     let (copy, part) = (path + Self.copySuffix, path + Self.copySuffix + Self.partSuffix)
-    // A killed run may have left the journal of a partial copy, which SQLite would apply to this copy.
+    // A killed process may have left the journal of a partial copy, which SQLite would apply to this copy.
     for name in [part + "-journal", part] {
       guard unlink(PathText.bytes(name)) == 0 || errno == ENOENT else { throw failure(name, .cannotCreate) }
     }

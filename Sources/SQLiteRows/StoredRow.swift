@@ -188,8 +188,8 @@ package struct DamagedRow: Error, Hashable, Sendable, CustomStringConvertible {
 /// The valid ranges of stored numbers. Imports refuse other numbers, so a number outside comes from another
 /// program or a damaged disk. Sums and products of valid numbers do not overflow.
 package enum StoredBounds {
-  /// Seconds since 1970 in the years 1 to 9999, as shown or in UTC. One more day on both sides leaves room
-  /// for an offset.
+  /// Seconds since 1970 in the years 1 to 9999, as shown or in UTC. One more day at both ends leaves room for
+  /// an offset.
   package static let seconds: ClosedRange<Int64> = -62_135_683_200...253_402_387_199
   /// Seconds east of Greenwich.
   package static let offset: ClosedRange<Int64> = -86_399...86_399

@@ -50,10 +50,10 @@ package final class EmbeddedStorage: ServerStorage {
   }
 }
 
-/// The open files of logbooks. Each is opened when it is first used, and those used last stay open.
+/// The open files of logbooks. Each is opened when it is first used, and the files used last stay open.
 ///
-/// A file may be opened a second time while an earlier connection is still in use. SQLite keeps their writes
-/// in order.
+/// A file may be opened a second time while an earlier connection is still in use. SQLite keeps the writes of
+/// both connections in order.
 actor OpenLogbooks {
   /// The maximum number of files that stay open. Each uses some file descriptors and up to 8 MiB of memory.
   static let maxOpen = 16

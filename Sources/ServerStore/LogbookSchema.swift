@@ -140,9 +140,9 @@ enum LogbookFileRules {
     + referredTo
     + readingIsNotReplaced + ";\n"
 
-  /// A trigger that keeps the existing reading if another one with the same identity or number is inserted.
-  /// It uses IGNORE and not ABORT: a repeated upload inserts known and new readings in one statement, and
-  /// skips the known ones in the same way.
+  /// A trigger that keeps the existing reading if a second reading with the same identity or number is
+  /// inserted. It uses IGNORE and not ABORT: a repeated upload inserts known and new readings in one
+  /// statement, and the known readings are skipped.
   ///
   /// The trigger doubles the time of an insert. So `withoutLookUps` drops it while many readings are stored.
   private static let readingIsNotReplaced = """

@@ -6,7 +6,7 @@ import SQLiteRows
 
 /// Stores new readings, with many rows in each statement.
 struct ReadingStorage {
-  /// The possible numbers of rows in one statement. More rows bring no gain.
+  /// The possible numbers of rows in one statement. Larger statements are not faster.
   private static let chunkSizes = [100, 10, 1]
   private static let columns: Int32 = 13
   /// The minimum batch size for which the trigger against replacing is dropped. Dropping and creating it
@@ -111,7 +111,7 @@ extension ReadingStorage {
     row.bind(Int64(reading.marks.rawValue), at: first + 12)
   }
 
-  /// The indices of readings in the chunk that are stored with another value. The other value may come from
+  /// The indexes of readings in the chunk that are stored with another value. The other value may come from
   /// the same batch.
   private func differing(
     _ chunk: Range<Int>, _ readings: [Reading], _ series: [Int64], _ row: RawStatement

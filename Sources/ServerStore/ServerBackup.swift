@@ -26,7 +26,7 @@ package struct ServerBackup: Hashable, Sendable {
   ///   - target: an existing folder outside of the data folder, best on another disk.
   ///   - stamp: the time, as it is written in the name.
   /// - Throws: `Failure`: `missingInput` if `source` is not a server's data folder; `temporary` while another
-  ///   run copies to `target`; `cannotCreate`, `permission`; `inputOutput` for a damaged file.
+  ///   process copies to `target`; `cannotCreate`, `permission`; `inputOutput` for a damaged file.
   package static func make(of source: String, in target: String, stamp: String) throws -> ServerBackup {
     guard access(source + "/server.db", F_OK) == 0 else {
       throw Failure(.missingInput, "\(source): no data of a server; name its folder with --data")
@@ -35,7 +35,7 @@ package struct ServerBackup: Hashable, Sendable {
     let part = base + partName
     let lock = try lock(part + ".lock")
     defer { close(lock) }
-    // There may already be a copy of the same second. Then a number is added to the name.
+    // If there is already a copy of the same second, a number is added to the name.
     let names = [stamp] + (2...99).map { "\(stamp)-\($0)" }
     guard let final = names.map({ base + prefix + $0 }).first(where: { access($0, F_OK) != 0 }) else {
       throw Failure(.cannotCreate, "\(base + prefix + stamp): File exists")
@@ -149,7 +149,7 @@ package struct ServerBackup: Hashable, Sendable {
     return descriptor
   }
 
-  /// Removes a copy, or the incomplete copy that a killed run left.
+  /// Removes a copy, or the incomplete copy that a killed process left.
   private static func remove(_ path: String) throws {
     guard access(path, F_OK) == 0 else { return }
     do {

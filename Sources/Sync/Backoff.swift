@@ -30,8 +30,8 @@ package struct Backoff: Hashable, Sendable {
     return nextAttempt - now
   }
 
-  /// Determines the next attempt after a failure. Only temporary failures delay it, since a person must
-  /// correct all others.
+  /// Determines the next attempt after a failure. Only temporary failures delay it, since only a person can
+  /// correct other failures.
   ///
   /// - Parameter jitter: a random number from 0 up to, but not including, 1. It must be drawn for each
   ///   failure.

@@ -10,7 +10,7 @@ package struct FoundDifference: Hashable, Sendable {
     case missingOnRemote = "missing-there"
     /// The store does not have the item.
     case missingLocally = "missing-here"
-    /// The store and the remote both have the item, but the remote's content is not the one on which both
+    /// The store and the remote both have the item, but the remote's content is not the content on which both
     /// last agreed.
     case different
     /// Another program changed the content in the store without raising the version.

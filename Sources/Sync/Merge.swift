@@ -6,7 +6,7 @@ package import Logbook
 package enum Merge: Hashable, Sendable {
   /// Adopt the remote's state, since both states are equal or only the remote changed.
   case takesRemote
-  /// Send this state, based on the remote's. Either only this store changed the record, or both changed
+  /// Send this state, based on the remote's state. Either only this store changed the record, or both changed
   /// different fields.
   case yields(RecordState)
   /// This store and the remote changed the same field, or one deleted the record while the other edited it.
@@ -15,8 +15,8 @@ package enum Merge: Hashable, Sendable {
   /// Merges both states field by field, relative to the last state on which the store and the remote agreed.
   ///
   /// - Parameters:
-  /// - base: the last state on which the store and the remote agreed; nil if there is none, or if the remote
-  ///   does not know it.
+  ///   - base: the last state on which the store and the remote agreed; nil if there is none, or if the
+  ///     remote does not know it.
   ///   - isImportedOnly: whether only imports wrote the local state. Then a tombstone has precedence over it.
   package static func of(
     local: RecordState, remote: RecordState, base: RecordState?, isImportedOnly: Bool = false

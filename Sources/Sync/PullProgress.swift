@@ -24,7 +24,7 @@ struct PullProgress {
   ///
   /// - Parameters:
   ///   - cursor: the cursor with which the page was requested.
-  /// - id: identifies the list of changes, since an upload may read several lists.
+  ///   - id: identifies the list of changes, since an upload may read several lists.
   func fault(of page: ChangePage, after cursor: String?, in id: Int64) -> String? {
     guard page.hasMore else { return nil }
     if page.cursor == cursor || cursors.contains(Self.hash(page.cursor, id)) {

@@ -78,7 +78,7 @@ package enum RecordRules {
   /// - Parameters:
   ///   - record: the record in the store, as the current transaction sees it; nil if the store does not have
   ///     it.
-  /// - isHeldBack: whether this upload cannot send the record.
+  ///   - isHeldBack: whether this upload cannot send the record.
   package static func action(
     for incoming: RemoteRecord, on record: SyncRecord?, isHeldBack: Bool
   ) -> RecordAction {
@@ -104,10 +104,10 @@ package enum RecordRules {
   }
 
   /// Adopts a state from the remote. Another store may have imported an older export than the one with the
-  /// content here. In this case, the local content is sent again, with the age of its export.
+  /// content in this store. In this case, the local content is sent again, with the age of its export.
   ///
-  /// A site stores no tombstones, so another store may have created a record again that was deleted here. If
-  /// the new state lacks the provenance that this store knows, the provenance is sent.
+  /// A site stores no tombstones, so another store may have created a record again that was deleted in this
+  /// store. If the new state lacks the provenance that this store knows, the provenance is sent.
   private static func adoption(of incoming: RemoteRecord, over record: SyncRecord) -> RecordAction {
     let local = record.state
     if let mine = local.importAge, let theirs = incoming.state.importAge, theirs < mine,
@@ -158,8 +158,8 @@ extension RecordRules {
     return record.isUpToDate && !isSentAgain(record, against: incoming.state) ? .adopt(incoming) : .leave
   }
 
-  /// Whether a record that differs must be sent again. This is so for a record that is deleted here and not
-  /// on the remote.
+  /// Whether a record that differs must be sent again. This is true for a record that is deleted in this
+  /// store and not on the remote.
   package static func isSentAgain(_ record: SyncRecord, against state: RecordState) -> Bool {
     record.state.isDeleted && !state.isDeleted
   }

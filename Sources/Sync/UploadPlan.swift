@@ -9,7 +9,7 @@ package struct UploadPlan: Sendable {
   /// The maximum number of times that edits roll back a pull in one upload, so that frequent edits cannot
   /// prolong it endlessly.
   package static let maxRollbacks = 5
-  /// The number of skipped items at which the remote itself counts as failing.
+  /// The number of items that an upload may skip before the remote itself counts as failing.
   package static let maxSetAside = 3
   static let maxRenewals = 2
   static let maxVerifications = 2
@@ -277,7 +277,7 @@ enum UploadBatch: Hashable, Sendable {
   case records(PushPhase)
 }
 
-/// What the upload does with an item on which the remote fails.
+/// What the upload does with an item whose request the remote does not process successfully.
 enum SkippedItem: Hashable, Sendable {
   case setAside
   case quarantine(reason: String)

@@ -23,8 +23,8 @@ extension UploadSession {
     switch answer {
     case .failure(let error): return try afterFailure(error, sending: content.digest)
     case .success(.wrongDigest):
-      // The data may have been damaged during the transfer. If it happens a second time, this is not an
-      // accident.
+      // The data may have been damaged during the transfer. If this happens a second time for a content, the
+      // cause is not the transfer.
       if attachments.stall(content.digest, weight: AttachmentLane.maxStalls / 2) { return .done }
       return try refuse(content.digest, "the content that arrived on the remote does not match its SHA-256")
     case .success(.full(let reason)): return try refuse(content.digest, reason)
@@ -214,10 +214,10 @@ extension UploadSession {
 /// The progress of attachments in an upload. If a content fails, it is left for the next upload, and the next
 /// content follows.
 struct AttachmentLane {
-  /// The number of times that the connection may break without a transferred part. After that, the remote
-  /// counts as unreachable.
+  /// The number of times that the connection may break without a transferred part before the remote counts as
+  /// unreachable.
   static let maxBreaks = 6
-  /// The number of contents with failures of the server after which the server itself counts as failing.
+  /// The number of contents for which the server fails before the server itself counts as failing.
   static let maxFailing = 3
   /// The maximum number of responses for one content that bring no progress.
   static let maxStalls = 8

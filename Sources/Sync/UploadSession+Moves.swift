@@ -182,7 +182,7 @@ struct MoveBatch {
     (readings, keys, owed) = (found.readings.batch, found.readings.keys, found.owed)
   }
 
-  /// What to do with the readings of a step, given as their indices.
+  /// What to do with the readings of a step, which are given by their indexes.
   struct Step: Hashable {
     /// The readings that are complete, since nothing is left to move.
     var done: [Int] = []
@@ -225,7 +225,7 @@ struct MoveBatch {
         step.done.append(place)
         step.there.append(place)
       case 0 where isOwed(place): step.toSend.append(place)
-      // The document was deleted on the remote, or another program's document contains the reading.
+      // The document was deleted on the remote, or the reading is in a document of another program.
       case 0: step.done.append(place)
       case 1:
         step.toRemove.append(place)
@@ -237,7 +237,7 @@ struct MoveBatch {
     return step
   }
 
-  /// The readings at these indices, with their keys.
+  /// The readings at these indexes, with their keys.
   func part(_ places: [Int]) -> (batch: ReadingBatch, keys: [ReadingKey]) {
     (
       ReadingBatch(devices: readings.devices, readings: places.map { readings.readings[$0] }),

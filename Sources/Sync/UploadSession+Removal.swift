@@ -57,7 +57,8 @@ extension UploadSession {
       let now = environment.now()
       try store.sync { store in
         _ = try store.requeue(withdrawn.keys, reason: "hidden, and removed from the site", at: now)
-        // A removed document may also have contained an equal reading that has another occurrence here.
+        // A removed document may also have contained an equal reading that has another occurrence in this
+        // store.
         let held = try store.readingsInDocuments(of: withdrawn.batch)
         if !held.isEmpty { _ = try store.requeue(held, reason: "removed with its document", at: now) }
         try store.forgetUnanswered(withdrawn.keys)

@@ -86,8 +86,8 @@ package final class UploadSession {
   /// The maximum number of times that one upload sends a record, since other nodes may change it each time.
   static let maxAttempts = 5
 
-  /// The period in seconds before now whose readings come first if everything is downloaded, since people
-  /// look at these.
+  /// The period in seconds before now whose readings are downloaded first if everything is downloaded, since
+  /// people look at recent readings.
   static let recentSeconds: Int64 = 90 * 86400
 
   /// An upload of a store that was opened as `sync`.
@@ -159,7 +159,7 @@ package final class UploadSession {
     (zone, remote) = (now, remote.placing(in: now))
   }
 
-  /// Sends a request, and returns its error as a value.
+  /// Sends a request, and returns the response or the error as a value.
   func ask<Answer>(
     _ request: () async throws(ServiceError) -> Answer
   ) async -> Result<Answer, ServiceError> {

@@ -28,7 +28,7 @@ package enum UploadStep: Hashable, Sendable {
   case requeueMissing
   /// Gives this node a new id, since another store uses the current one.
   case renewNode
-  /// The run is complete, or cannot continue.
+  /// The upload is complete, or cannot continue.
   case finish(UploadEnding)
 }
 

@@ -8,7 +8,8 @@ package struct UploadSummary: Hashable, Sendable {
   package var knownReadings = 0
   /// The readings of `knownReadings` that have a different value on the remote.
   package var differingReadings = 0
-  /// Readings for which a document of another program has a different value at the same time. Both are kept.
+  /// Readings for which a document of another program has a different value at the same time. The remote
+  /// keeps both values.
   package var disputedReadings = 0
   /// Changes of records that the remote accepted.
   package var pushedRecords = 0
@@ -52,9 +53,9 @@ package struct UploadSummary: Hashable, Sendable {
   package var readingsToMove = 0
   /// Records whose documents remain to be moved.
   package var recordsToMove = 0
-  /// Readings whose documents were removed, since they are hidden here.
+  /// Readings whose documents were removed, since the readings are hidden in this store.
   package var removedReadings = 0
-  /// Records whose documents were removed, since they are hidden here.
+  /// Records whose documents were removed, since the records are hidden in this store.
   package var removedRecords = 0
   /// Readings whose documents remain to be removed.
   package var readingsToRemove = 0

@@ -4,8 +4,9 @@ import Logbook
 import LogbookStore
 
 extension VerifySession {
-  /// Corrects the differences as far as possible. Items that the remote lacks, or that were altered here, are
-  /// queued. Missing or different items are stored by the rules of a pull. Local edits are never replaced.
+  /// Corrects the differences as far as possible. Items that the remote lacks, or that another program
+  /// altered in this store, are queued. Items that this store lacks, and different items, are stored by the
+  /// rules of a pull. Local edits are never replaced.
   ///
   /// Each batch is one transaction, so that imports and edits can continue. After a crash, the next
   /// comparison finds the remaining differences.

@@ -35,7 +35,7 @@ package final class VerifySession {
   var recordsMissingHere: [String: RemoteRecord] = [:]
   /// The remote's states of records whose content differs, by guid.
   var recordsDiffering: [String: RemoteRecord] = [:]
-  /// The records whose content another program changed here without raising the version.
+  /// The records whose content another program changed in this store without raising the version.
   var recordsAltered: [SyncRecord] = []
 
   /// The maximum number of items in one request.
@@ -109,8 +109,8 @@ package final class VerifySession {
 extension VerifySession {
   private func compareReadings(_ digests: any DigestService) async throws {
     // The store and the remote hash all readings at the same time. The remote is asked only after the store's
-    // transaction sees a fixed state. Otherwise, readings that an upload sends in between would seem to be
-    // missing.
+    // transaction no longer sees changes. Otherwise, readings that an upload sends in the meantime would seem
+    // to be missing.
     let (isFixed, fixed) = AsyncStream<Never>.makeStream()
     let (remote, run) = (remote, run)
     async let answer = Self.digests(of: remote, run, after: isFixed)
@@ -159,7 +159,7 @@ extension VerifySession {
     }
   }
 
-  /// Notes that the store lacks a reading, unless a pull would reject the reading.
+  /// Adds a reading to `missingLocally`, unless a pull would reject the reading.
   func note(missing found: FoundReading, _ identity: [UInt8]) {
     if PullGate.fault(of: found.reading) == nil { missingLocally[identity] = found }
   }
@@ -328,7 +328,8 @@ extension ReadingKeys {
 /// The comparison with a remote that has no digests.
 extension VerifySession {
   /// Compares the store with all items of the remote. A reading counts as present under its own identity, and
-  /// under that of another program's document which is known to contain it. A deleted record has no document.
+  /// under the identity of another program's document that is known to contain it. A deleted record has no
+  /// document.
   func compareAll(_ snapshots: any SnapshotService) async throws {
     let all = Set(0..<IdentityDigests.bucketCount)
     var held = try store.compare {

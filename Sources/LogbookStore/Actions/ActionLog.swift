@@ -76,7 +76,8 @@ struct ActionLog {
   /// - Parameters:
   ///   - guids: the records that the work changes or adds.
   ///   - added: readings that a person typed in this action. An undo hides them.
-  /// kept: the typed readings of an entry. `work` changes other parts of the entry, and not these readings.
+  ///   - kept: the typed readings of an entry. `work` changes other parts of the entry, and not these
+  ///     readings.
   func noting<Value>(
     _ kind: PersonAction.Kind, _ guids: [String], added: [StoredReading] = [], kept: [StoredReading] = [],
     _ work: () throws -> Value

@@ -187,8 +187,8 @@ struct ActionUndo {
     }
   }
 
-  /// The edit that reverts or repeats the action for a record; nil if something else changed the record
-  /// since.
+  /// The edit that reverts or repeats the action for a record; nil if something else changed the record after
+  /// the action.
   private func edit(_ guid: String, _ pair: ActionStates.Pair) throws -> Edit? {
     guard let record = try RecordEditor.fetch(guid, database) else {
       // A typed reading has no withdrawal record until the undo writes one.

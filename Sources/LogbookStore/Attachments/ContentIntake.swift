@@ -42,7 +42,7 @@ package final class ContentIntake {
     while part.count >= Self.partBytes { try flush(Self.partBytes) }
   }
 
-  /// Ends a content. The next bytes belong to another one.
+  /// Ends the content. The next bytes belong to the next content.
   package func end() throws -> AttachmentContent {
     if !part.isEmpty { try flush(part.count) }
     let content = AttachmentContent(digest: digest.hexadecimal(), size: size)

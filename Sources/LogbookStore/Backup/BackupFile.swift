@@ -23,10 +23,10 @@ package struct BackupFile: Hashable, Sendable {
   /// Copies a store to a path where no file exists. Either the copy is complete and checked, or no file is
   /// created.
   ///
-  /// - Parameter part: the file in which the copy is made, on the same file system. A file that a killed run
-  ///   left there is overwritten.
-  /// - Throws: `Failure`: `cannotCreate`, also if a file exists at the path; `temporary` while another run
-  ///   uses `part`; `inputOutput` for a damaged copy; `permission`.
+  /// - Parameter part: the file in which the copy is made, on the same file system. A file that a killed
+  ///   process left there is overwritten.
+  /// - Throws: `Failure`: `cannotCreate`, also if a file exists at the path; `temporary` while another
+  ///   process uses `part`; `inputOutput` for a damaged copy; `permission`.
   package static func make(of store: Store, at path: String, part: String) throws -> BackupFile {
     try make(of: store, part: part, for: path) { try $0.place(at: path, replaces: false) }
   }
@@ -88,7 +88,7 @@ package struct BackupFile: Hashable, Sendable {
   }
 }
 
-/// The file in which a copy is made. It is locked, so that two runs never write the same file.
+/// The file in which a copy is made. It is locked, so that two processes never write the same file.
 private struct BackupPart {
   private static let pieceBytes = 1 << 20
 
@@ -102,7 +102,8 @@ private struct BackupPart {
     guard descriptor >= 0 else { throw Self.failure(.cannotCreate, target, "cannot be created") }
     var (held, named) = (stat(), stat())
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0,
-      // Checks that the locked file still has this name. Another run may have renamed it after it was opened.
+      // Checks that the locked file still has this name. Another process may have renamed it after it was
+      // opened.
       fstat(descriptor, &held) == 0, stat(PathText.bytes(path), &named) == 0, held.st_ino == named.st_ino
     else {
       Glibc.close(descriptor)
@@ -112,7 +113,7 @@ private struct BackupPart {
       defer { Glibc.close(descriptor) }
       throw Self.failure(.cannotCreate, path, "cannot be emptied")
     }
-    // If a killed run left one of these log files next to the file, SQLite would apply it to the copy.
+    // If a killed process left one of these log files next to the file, SQLite would apply it to the copy.
     for suffix in ["-journal", "-wal", "-shm"] { unlink(PathText.bytes(path + suffix)) }
   }
 
@@ -138,8 +139,8 @@ private struct BackupPart {
   }
 
   /// Sets the schema cookie to a constant, so that equal content has equal bytes. SQLite increases it in each
-  /// copy and each restored store. It only needs to differ between two states of one file; see "Schema
-  /// cookie" in the SQLite file format.
+  /// copy and each restored store. The cookie only needs to differ between two states of one file; see
+  /// "Schema cookie" in the SQLite file format.
   func resetSchemaCookie() throws(Failure) {
     let (offset, cookie): (off_t, [UInt8]) = (40, [0, 0, 0, 1])
     guard pwrite(descriptor, cookie, cookie.count, offset) == cookie.count else {

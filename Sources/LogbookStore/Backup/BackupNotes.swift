@@ -74,7 +74,7 @@ package struct BackupNotes {
       guard fstat(descriptor, &held) == 0, stat(PathText.bytes(file), &named) == 0 else {
         throw failure("cannot note the backup")
       }
-      // Another process may have replaced the file after it was opened. Then it is opened again.
+      // Another process may have replaced the file after it was opened, so it is opened again.
       guard held.st_ino == named.st_ino else { continue }
       if held.st_size > Self.maxBytes {
         try write(Self.newest(Self.notes(descriptor)) + [note])

@@ -22,8 +22,9 @@ package struct ErasedFile {
   package init(_ path: String) { self.path = path }
 
   /// Overwrites and removes the file. If a SHA-256 is expected, the file is first renamed with `suffix`. If
-  /// the run is interrupted, the name shows the next run that the file can be removed, although its content
-  /// is damaged.
+  /// the command is interrupted, the name shows the next command that the file can be removed, although its
+  /// content is damaged.
+  ///
   /// - Parameter sha256: the expected SHA-256 of its bytes in hexadecimal; nil for any content.
   /// - Throws: `Failure`: `permission`, `inputOutput`.
   package func remove(ifSHA256 sha256: String?) throws(Failure) -> Outcome {

@@ -55,7 +55,7 @@ package struct StoreComparison: Hashable, Sendable {
         AND r.value_bucket = c.value_bucket AND r.occurrence = c.occurrence
       """)
     // A record is compared only if version and revision are equal in both files. An edit increases the
-    // version, and a download changes the revision, so equal ones mean the same content.
+    // version, and a download changes the revision, so equal versions and revisions mean equal content.
     records = try count(
       file, "record",
       """
@@ -67,7 +67,8 @@ package struct StoreComparison: Hashable, Sendable {
       """)
   }
 
-  /// The SQL expression for the shown time of a reading, or for its instant if the source states only that.
+  /// The SQL expression for the shown time of a reading, or for its instant if the source states only the
+  /// instant.
   private static func statedTime(_ row: String) -> String {
     "iif(\(row).offset_source = 5, \(row).device_time - \(row).derived_offset, \(row).device_time)"
   }

@@ -92,7 +92,8 @@ package struct StoreExaminer {
     }
   }
 
-  /// Refuses a file from elsewhere whose tables, views and triggers are not those of glucoport, before any of
+  /// Refuses a file of unknown origin whose tables, views and triggers are not those of glucoport, before any
+  /// of
   /// its SQL runs. A view in place of a table may never end, and a trigger can change what is stored.
   ///
   /// - Parameter isWritten: whether the caller will write to the file or to a copy of it, which runs triggers
@@ -326,7 +327,7 @@ package struct StoreExamination: Sendable {
   package var changedSchema: [String] = []
   /// Triggers and indexes that glucoport did not create. They would run when a program writes to the store.
   package var foreignSchema: [String] = []
-  /// The number of imports that have not ended: interrupted ones and running ones.
+  /// The number of imports that have not ended: interrupted and running imports.
   package var unfinishedImports = 0
   /// The number of records in conflict.
   package var conflicts = 0

@@ -4,7 +4,7 @@ import Logbook
 
 /// The results of one ingest, as counts of its items.
 package struct IngestCounts: Equatable, Sendable {
-  /// Readings stored.
+  /// Readings that this import added to the store.
   package var newReadings = 0
   /// Readings that were in the store already, from this or another source of the same device.
   package var knownReadings = 0
@@ -14,13 +14,13 @@ package struct IngestCounts: Equatable, Sendable {
   package var restoredReadings = 0
   /// Readings that occur more than once in this input. Each was stored once.
   package var repeatedReadings = 0
-  /// Readings for which the source stated another value earlier. The first value is kept, and the other one
-  /// is listed.
+  /// Readings for which the source stated another value earlier. The first value is kept, and the other value
+  /// is listed as a revision.
   package var changedReadings = 0
   /// Hand-typed readings that this input corrects or contains a second time. A withdrawal was written for
-  /// each.
+  /// each of them.
   package var correctedReadings = 0
-  /// Records stored.
+  /// Records that this import added to the store.
   package var newRecords = 0
   /// Records that were in the store already with the same content.
   package var knownRecords = 0

@@ -25,7 +25,7 @@ package struct IngestSource: Sendable {
   /// Whether the ingest shows the items again that a withdrawal of the same input hides, as with `--again`.
   package let restoresWithdrawn: Bool
   /// The zone for times without a stated offset; nil if the offsets in the input were already derived
-  /// elsewhere.
+  /// by another store.
   package let zone: InputZone?
 
   /// Whether a person said that the input is of the store's person. Then its statements about the person are

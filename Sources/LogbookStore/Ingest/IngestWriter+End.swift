@@ -9,9 +9,9 @@ extension IngestWriter {
   /// device.
   ///
   /// - Parameters:
-  /// - clock: what the meter's and the host's clock showed, and how far the meter's was ahead of the
-  ///   logbook's local time in seconds.
-  /// - position: up to which reading the meter's memory was read; nil to keep the stored position.
+  ///   - clock: what the meter's and the host's clock showed, and how far the meter's was ahead of the
+  ///     logbook's local time in seconds.
+  ///   - position: up to which reading the meter's memory was read; nil to keep the stored position.
   package func note(
     _ meter: Device, firmware: String, clock: (comparison: ClockComparison, difference: Int64)?,
     position: MeterPosition? = nil
@@ -98,9 +98,9 @@ extension IngestWriter {
       else { return }
       try inTransaction { try stateZone(at: source.startedAt) }
     } catch {
-      // This error is ignored, since the caller reports the one that led here. If a full disk refuses these
-      // writes, too, SQLite rolls back when the connection closes. The ingest then stays `running`, as after
-      // a kill.
+      // This error is ignored, since the caller reports the error that ended the ingest. If a full disk
+      // refuses these writes, too, SQLite rolls back when the connection closes. The ingest then stays
+      // `running`, as after a kill.
     }
   }
 }

@@ -16,8 +16,8 @@ package struct MovedTimes: Equatable, Sendable {
 extension IngestWriter {
   /// Counts the times of a batch for which this store's zones give another instant than the export states.
   ///
-  /// An export of another store states the offsets that its store derived. This store derives its own offsets
-  /// and ignores them. But if the two differ, the export was written in another zone, and a person must know
+  /// An export of another store states the offsets that its store derived. This store ignores these offsets
+  /// and derives its own. But if they differ, the export was written in another zone, and a person must know
   /// that. Repeated and skipped hours are not compared, since ticks may have decided their offsets.
   func noteMovedTimes(in batch: IngestBatch) throws {
     guard let input = source.zone, !input.placesReadings, !source.isMerge else { return }

@@ -293,8 +293,8 @@ package final class IngestWriter {
     return readings.contains { $0.deviceTime.seconds > last ?? .min }
   }
 
-  /// Buffers readings until the end. Returns false if there is no space; then they are stored as they come,
-  /// which only takes longer.
+  /// Buffers readings until the end. Returns false if there is no space. The readings are then stored as they
+  /// come, which only takes longer.
   private func keep(_ batch: [Reading]) -> Bool {
     guard !batch.isEmpty else { return true }
     do {

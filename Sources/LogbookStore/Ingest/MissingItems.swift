@@ -12,13 +12,13 @@ import SQLiteRows
 /// are a part of a file. An older export that is imported later proves nothing, either. So each missing item
 /// needs at least ten known items of its kind, and only times between known items are examined.
 struct MissingItems {
-  /// The minimum number of known items for each missing one.
+  /// The minimum number of known items for each missing item.
   private static let minShare = 10
   /// The maximum number of items that a message names.
   private static let maxNamed = 12
 
   /// The SQL condition that the export of the import `i` was not made later than the export of this import.
-  /// The import `i` brought an item.
+  /// `i` is the import that stored the examined item.
   ///
   /// - Parameter ingest: the parameter with the number of this import.
   private static func isNotLater(than ingest: String) -> String {
@@ -168,7 +168,7 @@ struct MissingItems {
 extension IngestWriter {
   /// The items of earlier imports of the same format that a later export lacks, in one sentence; nil if none
   /// is missing. Only for the finished import of a complete file: a meter forgets old items, and a source of
-  /// `fetch` returns only its latest ones.
+  /// `fetch` returns only its latest items.
   package func missingItems() throws -> String? {
     guard !source.isMerge, !state.statesIdentities, !source.name.hasPrefix(IngestSource.fetched),
       counts.knownReadings + counts.knownRecords > 0, counts.rejected == 0, let records, records.namesAllKept,

@@ -37,7 +37,7 @@ package struct ItemFilter: Sendable {
   /// another zone applied in the logbook.
   package mutating func limitShown(since: Int64?, until: Int64?) {
     (shownSince, shownUntil) = (since, until)
-    // The difference between a shown time and its instant is never larger than this.
+    // The difference between a shown time and its instant is never larger than `maxOffset`.
     if let since { self.since = max(self.since ?? .min, since - PositionSpan.maxOffset) }
     if let until { self.until = min(self.until ?? .max, until + PositionSpan.maxOffset) }
   }
@@ -175,7 +175,8 @@ extension Store {
     }
   }
 
-  /// The records whose guid starts with this text, at most 10. With a long enough text there is only one.
+  /// The records whose guid starts with this text, at most 10. A text that is long enough identifies one
+  /// record.
   package func records(guidPrefix: String) throws -> [StoredRecord] {
     try read { database in
       try Row.fetchAll(

@@ -10,7 +10,7 @@ package struct MeterClock: Hashable, Sendable {
   package let meter: Device
   /// What the meter's clock and the host's showed when the meter was read.
   package let comparison: ClockComparison
-  /// How far the meter's clock was ahead of the logbook's local time, in seconds; negative if it was late.
+  /// How far the meter's clock was ahead of the logbook's local time, in seconds; negative if it was slow.
   package let difference: Int64
 }
 

@@ -32,7 +32,7 @@ package struct Overview: Sendable {
     package let records: Int
     /// The number of pending records and tombstones, without the conflicted and refused ones.
     package let pending: Int
-    /// The number of tombstones among the pending ones.
+    /// The number of tombstones among the pending records.
     package let pendingDeletions: Int
     /// The number of records that the remote refused permanently.
     package let refused: Int

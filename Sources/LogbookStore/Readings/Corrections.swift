@@ -63,7 +63,7 @@ final class Corrections {
       for ingest in verdict.imports { records[ingest, default: []].append(verdict.record) }
     }
     // The import of the latest export writes a withdrawal. The imports of the other exports are stored as
-    // further imports that state it.
+    // further imports that contain the correction.
     let imports = try records.keys.map { (ingest: $0, age: try export($0)?.age) }
       .sorted { ($1.age ?? .unknown, $0.ingest) < ($0.age ?? .unknown, $1.ingest) }
     return try imports.reduce(0) { count, next in
@@ -191,7 +191,7 @@ extension Corrections {
       let reading = try StoredReading(row)
       let row = StoredRow(row, of: "reading", key: 3..<7)
       let series = SeriesName(reading.identity)
-      // The rows are sorted by series, and within a series by their points.
+      // The rows are sorted by series, and within a series by position, value and occurrence.
       if ordered?.series != series {
         let runs = try KnownRun.fetch(of: try row["series"], besides: undone, database)
         ordered = (series, visibility.series(series).ordered, KnownRunCursor(runs))
@@ -228,7 +228,7 @@ extension Corrections {
   }
 
   /// The imports of exports that have another value instead of this one. These exports are later than the
-  /// last export with this value, and that one lacks the other value.
+  /// last export with this value, and that export lacks the other value.
   private func replacements(of old: Candidate, in place: [Candidate]) throws -> Set<Int64> {
     var imports: Set<Int64> = []
     for other in place where old.lastImports.isDisjoint(with: other.exports.keys) {

@@ -7,7 +7,7 @@ import SQLiteRows
 /// Stores each reading once. This is the inner loop of every import.
 ///
 /// Readings outside the stored range of positions are new, so only those inside it are looked up. Because
-/// known readings are found before, every insert of a chunk succeeds completely. A second import of a file
+/// known readings are found first, every insert of a chunk succeeds completely. A second import of a file
 /// only reads.
 final class ReadingWriter {
   private let database: Database

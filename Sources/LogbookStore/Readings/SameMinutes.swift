@@ -38,7 +38,7 @@ struct SameMinutes {
   /// The maximum number of chunks that are read before the sample is large enough for a verdict.
   private static let maxSampleChunks = 5
   /// The maximum number of rows that may be read for each new reading. Rows of other readings can be between
-  /// the new ones.
+  /// the new readings.
   private static let rowsPerReading = 20
   /// The number of newest rows that are read of a series whose positions are counts. Their order is not that
   /// of shown times, so the rows of a period cannot be selected by position.

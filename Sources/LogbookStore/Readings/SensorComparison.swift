@@ -222,7 +222,7 @@ struct SensorPairs {
 }
 
 extension Device {
-  /// The device of tables that name none.
+  /// The device for readings of a table that names no device.
   static let ofUnknownTable = Device(vendor: "Generic", model: "unknown", format: "generic")
 }
 

@@ -8,13 +8,13 @@ import SQLiteRows
 ///
 /// A clock that is set back shows a time twice. The value of a sensor is not part of a reading's identity, so
 /// the values of such a time are numbered by occurrence. Another store may have imported only the second pass
-/// of the repeated time. It gives its values the numbers that this store gave to those of the first pass.
-/// Then identities are equal and values differ, which looks like a change at the source. It is not a change
-/// if one store has the other store's value under another number.
+/// of the repeated time. It gives its values the numbers that this store gave to those of the first pass. So
+/// identities are equal and values differ, which looks like a change at the source. It is not a change if one
+/// store has the other store's value under another number.
 ///
-/// A value that only the other store has is stored here with a further number. A value that only this store
-/// has may have a number that the other store uses for another value. If so, it is stored a second time with
-/// a further number, and uploaded. Of equal values at one time, only the first is visible.
+/// A value that only the other store has is stored in this store with a further number. The other store may
+/// have given the number of one of this store's own values to another value. The own value is then stored a
+/// second time with a further number, and uploaded. Of equal values at one time, only the first is visible.
 struct ValueSets {
   /// How the values at one shown time changed.
   struct Change {
@@ -45,14 +45,14 @@ struct ValueSets {
   func complete(_ place: PlaceOfValues) throws -> Change {
     let stored = try values(at: place)
     let stated = try statedValues(at: place)
-    // The values of the other store: those that it stated, and those of this store whose number the other
+    // The values of the other store: those that it stated, and this store's values whose numbers the other
     // store did not state with another value.
     let theirs = stated + stored.filter { own in !stated.contains { $0.occurrence == own.occurrence } }
     let onlyHere = Self.distinct(
       stored.filter { own in !own.isHidden && !theirs.contains { $0.agrees(own) } })
     let onlyThere = Self.distinct(stated.filter { other in !stored.contains { $0.agrees(other) } })
-    // If each store has values that the other one lacks, pairs of them are changes at the source, and the
-    // values here are kept. Only values that remain without such a partner are added.
+    // If each store has values that the other one lacks, they are paired. Such a pair is a change at the
+    // source, and this store keeps its value. Only values that remain without a partner are added.
     let changes = min(onlyHere.count, onlyThere.count)
     var occurrences = UsedOccurrences()
     for value in stored + stated { occurrences.insert(value.occurrence) }

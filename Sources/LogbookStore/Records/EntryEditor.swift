@@ -61,7 +61,7 @@ package struct EntryEditor {
     package var differs = false
   }
 
-  /// Stores all of the entries, or none of them. `undo` reverts each entry separately.
+  /// Stores all of the entries, or none of them if one is refused. `undo` reverts each entry separately.
   ///
   /// - Parameter reached: receives the index of each entry before it is stored, so that the caller knows
   ///   which one was refused.

@@ -89,7 +89,7 @@ package struct RecordEditor {
     }
   }
 
-  /// Stores records of attachments together with their contents, or none of them.
+  /// Stores records of attachments together with their contents. If one is refused, none is stored.
   ///
   /// - Parameter contents: the contents that were collected for this store.
   /// - Throws: `Failure` as for `add`.

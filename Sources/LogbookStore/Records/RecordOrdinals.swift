@@ -14,8 +14,7 @@ import SQLiteRows
 /// TEMP tables, so that the use of memory does not grow with the input.
 final class RecordOrdinals {
   enum Finding {
-    /// An equal row came earlier in this input. `isNew` states whether the earlier row added its record to
-    /// the store.
+    /// An equal row came earlier in this input. `isNew` states whether the store got a record from that row.
     case repeated(isNew: Bool)
     /// The row matches the stored record with this guid.
     case stored(guid: String)
@@ -123,7 +122,7 @@ extension RecordOrdinals {
   }
 
   /// Loads the stored records with this key that are not loaded yet, since another process may have stored
-  /// some. Returns the first free ordinal.
+  /// further records. Returns the first free ordinal.
   private func refresh(_ key: RowKey) throws -> Int {
     let last = try database.cachedStatement(
       sql: "SELECT coalesce(max(ordinal) + 1, 0) FROM temp.record_ordinal WHERE base = ?")
@@ -149,7 +148,7 @@ extension RecordOrdinals {
   }
 
   /// Finds the record that an import wrote from this content, even if it was edited later. If there is none,
-  /// a record whose current content is equal.
+  /// finds a record whose current content is equal.
   private func match(_ base: String, _ content: RecordContent) throws -> Match {
     let candidates = try database.cachedStatement(
       sql: """

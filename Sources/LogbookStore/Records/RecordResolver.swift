@@ -22,7 +22,7 @@ package struct RecordConflict: Hashable, Sendable {
   package let mine: RecordState
   /// The state on the remote. For an orphaned entry, only its kind and time are known.
   package let theirs: RecordState
-  /// The last state on which both sides agreed; nil if there is none.
+  /// The last state on which the store and the remote agreed; nil if there is none.
   package let base: RecordState?
 
   /// The state that was edited last, according to the clocks of both hosts. These clocks may be wrong, so
@@ -80,7 +80,7 @@ package enum Resolution: Hashable, Sendable {
   case mine
   /// Keep the state of the remote.
   case theirs
-  /// Keep the state of this store, and store that of the remote as a separate record with this guid.
+  /// Keep the state of this store, and store the remote's state as a separate record with this guid.
   case both(guid: String)
   /// Keep these fields, which a person combined from both states.
   case fields(RecordFields)
@@ -216,7 +216,7 @@ extension RecordResolver {
     }
   }
 
-  /// Throws if the chosen side would make the record belong to an entry that cannot have it.
+  /// Throws if the chosen state would make the record belong to an entry that cannot have it.
   private static func requirePlace(
     _ state: RecordState, in conflict: RecordConflict, _ database: Database
   ) throws {
@@ -260,8 +260,8 @@ extension RecordResolver {
   }
 }
 
-/// The rule for nesting: an entry belongs to no other record, and a record that belongs to an entry has no
-/// records itself.
+/// The rule for nesting: an entry does not belong to another record, and a record that belongs to an entry
+/// has no records itself.
 struct RecordNesting {
   private let database: Database
 
@@ -271,7 +271,7 @@ struct RecordNesting {
   /// would be nested more than one level deep.
   func forbids(_ guid: String, in entry: String) throws -> Bool {
     if guid == entry { return true }
-    // An entry that the store does not have yet is treated as not nested.
+    // If the store does not have the entry yet, the entry is treated as not nested.
     let isNested = try Bool.fetchOne(
       database.cachedStatement(
         sql: "SELECT entry_guid IS NOT NULL FROM record WHERE guid = ? AND deleted = 0"), arguments: [entry])

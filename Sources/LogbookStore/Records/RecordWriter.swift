@@ -39,8 +39,8 @@ final class RecordWriter {
     var repeated = 0
     var updated = 0
     var kept = 0
-    /// The repeated rows of doses and meals that are new in the store. Two equal doses or meals in one minute
-    /// look like one repeated row. It is 0 for a source that is known to repeat rows.
+    /// The number of repeated rows of doses and meals that are new in the store. Two equal doses or meals in
+    /// one minute look like one repeated row. It is 0 for a source that is known to repeat rows.
     var repeatedAmounts = 0
   }
 
@@ -228,7 +228,7 @@ extension RecordWriter {
     ])
   }
 
-  /// Stores the provenance of a record that has none. This is an edit, so that other nodes receive it.
+  /// Stores the provenance of a record that has none. This counts as an edit, so that other nodes receive it.
   private func learn(_ provenance: Provenance?, of guid: String) throws {
     try database.executeCached(
       sql: "UPDATE record SET \(RecordColumns.provenanceLearned), version = version + 1 WHERE guid = :guid",
@@ -267,8 +267,8 @@ extension RecordWriter {
     }
   }
 
-  /// The SQL expression for the place of an import in the order of exports by age. At equal age, the import
-  /// that came first has the lower place, even if its input is imported again.
+  /// The SQL expression for the position of an import in the order of exports by age. At equal age, the
+  /// import that came first has the lower position, even if its input is imported again.
   private static func place(_ table: String) -> String {
     """
     (\(ExportAge.generated(table)), \(ExportAge.modified(table)), \(order(table)))
@@ -282,7 +282,8 @@ extension RecordWriter {
     """
   }
 
-  /// The place of the import that wrote a record. An import of another store has the lowest place of its age.
+  /// The position of the import that wrote a record in the order of `place`. An import of another store has
+  /// the lowest position of its age.
   private static let placeOfRecord = """
     (\(ContentExport.generated), \(ContentExport.modified), CASE WHEN \(ContentExport.isFromRemote) THEN 0 ELSE
       (SELECT \(order("earlier")) FROM ingest AS earlier WHERE earlier.id = record.ingest) END)

@@ -17,7 +17,8 @@ extension ExportAge {
   static func modified(_ table: String) -> String { "coalesce(\(table).modified_at, \(table).started_at)" }
 }
 
-/// The export from which the content of a record was imported, if it is still what an import wrote.
+/// The export from which the content of a record was imported, if no edit changed the content after that
+/// import.
 ///
 /// The row of `ingest` describes the export if this store imported it. The base of the record describes the
 /// export if any store imported it. If both differ and the record is synced, the base is used, since the
@@ -63,9 +64,10 @@ enum ContentExport {
   ///
   /// - Parameters:
   ///   - own: the age according to the import of this store that wrote the content.
-  /// - agreed: the age that the base of the record states.
-  /// - statement: the age of the latest export that this store imported and that contained the same content.
-  /// - isSynced: whether the record is synced, so that its content is the base.
+  ///   - agreed: the age that the base of the record states.
+  ///   - statement: the age of the latest export that this store imported and that contained the same
+  ///     content.
+  ///   - isSynced: whether the record is synced, so that its content is the base.
   static func age(own: ExportAge?, agreed: ExportAge?, statement: ExportAge?, isSynced: Bool) -> ExportAge? {
     guard let written = isSynced ? agreed ?? own : own ?? agreed else { return nil }
     return max(written, statement ?? written)

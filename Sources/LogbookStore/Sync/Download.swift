@@ -7,7 +7,7 @@ import SQLiteRows
 package enum DownloadSubject: Hashable, Sendable {
   /// The name and the limits of the logbook.
   case logbook
-  /// All changes of other nodes since the last pull.
+  /// All changes that other nodes have made since the last pull.
   case changes
   /// All records.
   case records

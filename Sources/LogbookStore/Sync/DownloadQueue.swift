@@ -6,7 +6,8 @@ import SQLiteRows
 
 /// The only code that writes the queue of downloads.
 enum DownloadQueue {
-  /// Queues a download. If it is already queued, it keeps its number and gets the higher of both priorities.
+  /// Queues a download. If it is already queued, it keeps its number and gets the higher of the two
+  /// priorities.
   ///
   /// - Returns: false if there is nothing to fetch, since the store has the complete content.
   @discardableResult
@@ -169,8 +170,8 @@ extension Store {
 // MARK: - Changes by an upload
 
 extension SyncTransaction {
-  /// The first queued download that is not in `done`. Contents of attachments are left out, unless a person
-  /// asked for one: the upload fetches them separately.
+  /// The first queued download that is not in `done`. The contents of attachments that no person asked for
+  /// are left out, since the upload fetches them separately.
   package func nextDownload(except done: Set<Int64>) throws -> Download? {
     let rows = try Row.fetchCursor(
       database.cachedStatement(

@@ -22,7 +22,8 @@ package struct SyncActivity: Hashable, Sendable {
   /// Whether items are being sent at the moment.
   package var isTransferring: Bool { readings + records + attachments > 0 }
 
-  /// No upload is running. Rows that a killed upload left in the table `transfer` are ignored.
+  /// The activity while no upload is running. Rows that a killed upload left in the table `transfer` are
+  /// ignored.
   private init() {
     (isRunning, readings, records, attachments) = (false, 0, 0, 0)
     (firstReading, lastReading) = (nil, nil)

@@ -99,7 +99,7 @@ extension SyncTransaction {
   /// is none.
   ///
   /// - Parameters:
-  /// - setAside: digests of contents that this upload does not fetch.
+  ///   - setAside: digests of contents that this upload does not fetch.
   ///   - includesPostponed: whether to include contents that the remote lacked and that are postponed.
   package func nextContentToFetch(
     besides setAside: Set<String>, at now: Int64, includesPostponed: Bool = false

@@ -35,7 +35,7 @@ extension SyncTransaction {
   ) throws -> (uploaded: IdentityDigests, held: HeldBuckets) {
     var (digests, held) = (IdentityDigests(), HeldBuckets(version: try version()))
     try database.inTransaction(.deferred) {
-      // From the first read on, the transaction sees a fixed state of the store.
+      // After its first read, the transaction does not see changes of other connections.
       held = HeldBuckets(version: try version())
       whenFixed()
       let same = try sameReadings()
@@ -105,8 +105,8 @@ extension SyncTransaction {
     return held
   }
 
-  /// The records whose content differs from the last agreed state without a new version. Another program must
-  /// have changed them.
+  /// The records whose content differs from the state on which store and remote last agreed, although the
+  /// version is the same. Another program must have changed them.
   package func alteredRecords() throws -> [SyncRecord] {
     var altered: [SyncRecord] = []
     try forEachRecord(in: nil) { record in
@@ -135,8 +135,9 @@ extension SyncRecord {
   /// Whether the record is neither pending nor in conflict.
   package var isUpToDate: Bool { !isPending && !isConflicted }
 
-  /// The state that the remote has, as far as the store knows: the last one on which both agreed. The record
-  /// may have been edited after that. Its offset may also differ, if the zone of the logbook changed.
+  /// The state that the remote has, as far as the store knows: the last one on which store and remote agreed.
+  /// The record may have been edited after that. Its offset may also differ, if the zone of the logbook
+  /// changed.
   package var lastSyncedState: RecordState? { base ?? (isUpToDate ? state : nil) }
 }
 

@@ -5,7 +5,7 @@ package import Logbook
 import SQLiteRows
 
 extension SyncTransaction {
-  /// The first readings after `key` that the remote has neither stored nor refused.
+  /// The first readings after `key` in the order of the store that the remote has neither stored nor refused.
   ///
   /// Only the ranges of pending readings are searched. So the cost grows with the pending readings, not with
   /// the store. Readings whose document must be moved are left out, since the move sends them.
@@ -61,8 +61,9 @@ extension SyncTransaction {
   /// first one is the next reading after `key`.
   ///
   /// - Parameters:
-  /// - row: the alias of the table by whose key the readings are ordered, so that SQLite need not sort them.
-  /// - order: the columns of this order; nil for the columns of the table's key.
+  ///   - row: the alias of the table by whose key the readings are ordered, so that SQLite need not sort
+  ///     them.
+  ///   - order: the columns of this order; nil for the columns of the table's key.
   ///   - isDescending: whether to begin with the last reading.
   func readings(
     _ tables: String, _ condition: String, orderedBy row: String = "r", inOrderOf order: [String]? = nil,
@@ -165,10 +166,10 @@ extension SyncTransaction {
   /// for the first new reading, so that a pull without new readings adds none.
   ///
   /// - Parameters:
-  /// - notTaken: further readings of the remote that are not stored; their number for each reason.
-  /// - foreign: the indexes of readings from documents of other programs. If an import stored such a reading,
-  ///   only the table `same_as` gets a row, which links reading and document.
-  /// - ingest: the ingest that this upload has created for pulled readings; nil if it has created none.
+  ///   - notTaken: further readings of the remote that are not stored; their number for each reason.
+  ///   - foreign: the indexes of readings from documents of other programs. If an import stored such a
+  ///     reading, only the table `same_as` gets a row, which links reading and document.
+  ///   - ingest: the ingest that this upload has created for pulled readings; nil if it has created none.
   package func storePulled(
     _ batch: ReadingBatch, foreign: Set<Int> = [], notTaken: [String: Int] = [:], ingest: Int64?,
     from remote: String, at now: Int64

@@ -65,7 +65,7 @@ extension SyncTransaction {
   /// At most `limit` pending records, ordered by when they were first edited.
   ///
   /// - Parameters:
-  /// - heldBack: the guids of records that this upload cannot send.
+  ///   - heldBack: the guids of records that this upload cannot send.
   ///   - leavesOutWithdrawn: whether to leave out hidden records.
   package func pendingRecords(
     _ phase: PushPhase, limit: Int, heldBack: Set<String>, leavesOutWithdrawn: Bool = false

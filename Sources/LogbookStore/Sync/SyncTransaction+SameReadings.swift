@@ -28,9 +28,9 @@ struct SameReadings {
     return (documents.contains { $0.isOnlyThere } ? [] : [identity]) + documents.map(\.key)
   }
 
-  /// Whether the remote has the reading under its own identity and no other one.
+  /// Whether the remote has the reading only under its own identity.
   func isAlone(_ key: ReadingKey, _ identity: [UInt8]) -> Bool {
-    // Most stores have no readings in documents of other programs. Then no reading is looked up.
+    // Most stores have no readings in documents of other programs, so no reading is looked up.
     all.isEmpty || identities(of: key, identity) == [identity]
   }
 

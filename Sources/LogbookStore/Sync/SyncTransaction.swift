@@ -50,8 +50,8 @@ extension SyncTransaction {
     return try currentRun()
   }
 
-  /// The number and the id of the current upload. If none is running, those of the last one; the number is 0
-  /// before the first.
+  /// The number and the id of the current upload. If no upload is running, those of the last upload; the
+  /// number is 0 before the first.
   package func currentRun() throws -> RunStamp {
     guard
       let row = try Row.fetchOne(
@@ -65,13 +65,13 @@ extension SyncTransaction {
   }
 
   /// The last upload with its cursor, if it completed its work and nothing was added after it. Nil if there
-  /// is something to send, to fetch or to repair, so that another upload must begin.
+  /// is something to send, to fetch or to repair, so that a new upload must begin.
   ///
   /// A remote never sends a node the node's own changes. Whether the node knows all of them is checked only
   /// at the first request of an upload. The end of an upload is stored after all of its responses. So a store
   /// that has this end knows each change that the upload made, and may send more requests with the upload's
-  /// number. A store that was copied before the end must not: it would never receive what the upload sent
-  /// later.
+  /// number. A copy of the store that was made before the end must not send such requests: it would never
+  /// receive what the upload sent later.
   package func idleRun() throws -> (run: RunStamp, cursor: String)? {
     let cursor = try String.fetchOne(
       database.cachedStatement(
@@ -86,7 +86,7 @@ extension SyncTransaction {
   }
 
   /// Stores that the current upload pulled and completed its work; see `idleRun`. An upload without a pull
-  /// does not call this: the remote may not have checked what the node knows.
+  /// does not call this, since the remote may not have checked which changes the node knows.
   private func endRun() throws {
     try database.executeCached(
       sql: """

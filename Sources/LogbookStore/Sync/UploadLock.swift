@@ -33,7 +33,8 @@ package struct UploadLock: Sendable {
     }
     for attempt in 1...maxAttempts {
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return UploadLock(descriptor: descriptor) }
-      // Waits and tries again: `isHeld` of another process holds the lock for some microseconds.
+      // Waits and tries again, since a call of `isHeld` in another process holds the lock for some
+      // microseconds.
       if errno == EWOULDBLOCK, attempt < maxAttempts { usleep(2000) }
     }
     let reason = errno

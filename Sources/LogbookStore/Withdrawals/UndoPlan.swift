@@ -51,7 +51,7 @@ extension Store {
   /// Withdraws the items of an import. If the import is already undone, nothing changes.
   ///
   /// - Parameters:
-  /// - group: the id of the withdrawal that is written.
+  ///   - group: the id of the withdrawal that is written.
   ///   - now: the host's clock in UTC seconds.
   /// - Returns: the changes; all 0 for an import without items.
   /// - Throws: `Failure` as for `undoCounts`.

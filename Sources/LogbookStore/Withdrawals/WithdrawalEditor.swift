@@ -31,7 +31,7 @@ package struct WithdrawalEditor {
   }
 
   /// Hides or shows a reading, whatever other withdrawals state. A reading that another withdrawal already
-  /// hides gets its own record, since the other one may end.
+  /// hides gets its own record, since the other withdrawal may end.
   ///
   /// - Returns: whether something changed.
   @discardableResult
@@ -207,7 +207,7 @@ final class WithdrawalCache {
 
   /// The withdrawals as the current transaction sees them, whichever process wrote them.
   func visibility(_ database: Database) throws -> Visibility {
-    // A rollback restores the earlier stamp. Stamps are random, so no later one is equal to it.
+    // A rollback restores the earlier stamp. Stamps are random, so no later stamp is equal to it.
     let stamp = try String.fetchOne(
       database.cachedStatement(sql: "SELECT value FROM setting WHERE name = '\(Self.stampName)'"))
     if let kept, kept.stamp == stamp { return kept.visibility }

@@ -34,8 +34,8 @@ package struct SiteMoves {
   /// stored. Readings in repeated hours are all queued, since ticks determine their offsets later.
   ///
   /// - Parameters:
-  /// - stretch: returns the SQL expression for columns of the row of `stretch` that applies to an item.
-  /// - part: the items that may change.
+  ///   - stretch: returns the SQL expression for columns of the row of `stretch` that applies to an item.
+  ///   - part: the items that may change.
   func queue(
     stretch: (_ columns: String, _ table: DerivedOffsets.Table) -> String, in part: DerivedOffsets.Part
   ) throws {

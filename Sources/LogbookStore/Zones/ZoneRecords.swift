@@ -38,8 +38,8 @@ enum ZoneRecords {
   static func add(_ period: ZonePeriod, at now: Int64, _ database: Database) throws -> Bool {
     let zones = try LogbookZones(database)
     var period = period
-    // The later of two statements must have a later time, even in the same second or after a clock was set
-    // back.
+    // The later of two statements must have a later time, even if both were made in the same second or the
+    // clock was set back.
     period.madeAt = max(period.madeAt, try nextMoment(zones, database))
     let latest = try ItemZoneTables.latest(database) ?? .min
     switch zones.adding(period, latestItemZone: latest) {
@@ -60,7 +60,7 @@ extension ZoneRecords {
     return min(latest + 1, LogbookZones.lastSecond)
   }
 
-  /// Throws if the logbook has the maximum number of periods. A further one would make the oldest one
+  /// Throws if the logbook has the maximum number of periods. A further period would make the oldest one
   /// invalid, and change the offsets of its items.
   static func requireRoom(_ zones: LogbookZones) throws {
     guard zones.periods.count >= LogbookZones.maxPeriods else { return }
@@ -108,8 +108,8 @@ extension Store {
     try read { try Self.lacksZone(LogbookZones(base: zone.base, origin: isGiven ? .given : .system), $0) }
   }
 
-  /// Sets the zone of a store for which `lacksZone` is true. Returns whether it was. Such a store has no
-  /// times that need a zone.
+  /// Sets the zone of a store for which `lacksZone` is true. Returns false for any other store. A store that
+  /// lacks a zone has no times that need a zone.
   package func completeZone(_ zone: LogbookZone, isGiven: Bool) throws -> Bool {
     guard try lacksZone(zone, isGiven: isGiven) else { return false }
     let base = LogbookZones(base: zone.base, origin: isGiven ? .given : .system)

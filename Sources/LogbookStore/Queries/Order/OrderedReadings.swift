@@ -5,9 +5,9 @@ import Logbook
 import SQLiteRows
 
 /// The readings of a listing in the order of time, oldest or newest first. Only the rows of requested
-/// readings are read, whatever the size of the store. The exception are counted series (`CountedSeries`):
-/// some are read completely into memory. The number of readings in memory is limited; see `PartitionWalk`,
-/// `HeldReadings` and `CountedSeries`.
+/// readings are read, whatever the size of the store. Counted series (`CountedSeries`) are the exception:
+/// some of them are read completely into memory. The number of readings in memory is limited; see
+/// `PartitionWalk`, `HeldReadings` and `CountedSeries`.
 struct OrderedReadings {
   /// The maximum number of groups of counted series. Each group keeps a prepared statement, so if there are
   /// more series, several share a group.
@@ -80,8 +80,8 @@ struct OrderedReadings {
     return !order.isFirst(instant, bound)
   }
 
-  /// Prepares the next waiting series. A small one is read into memory. In a large one, the instants are
-  /// measured first; when it is reached again, its rows are read one after the other.
+  /// Prepares the next waiting series. A small series is read into memory. In a large series, the instants
+  /// are measured first; when it is reached again, its rows are read one after the other.
   private mutating func reachNearest() throws {
     var nearest = waiting.removeLast()
     defer { nextBound = waiting.last?.bound(order) }
@@ -123,8 +123,8 @@ struct OrderedReadings {
   }
 }
 
-/// The remote's reasons for readings that it refused permanently. Most stores have none; then no query is
-/// made.
+/// The remote's reasons for readings that it refused permanently. Most stores have none, so usually no query
+/// is made.
 private struct Refusals {
   private let lookup: Statement?
 
