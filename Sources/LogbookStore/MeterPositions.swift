@@ -63,8 +63,8 @@ extension Store {
     do {
       return try JSONDecoder().decode(StoredPosition.self, from: Data(text.utf8)).position
     } catch is DecodingError {
-      // The setting is from another version of the program. The whole memory is read, and known readings are
-      // not stored again.
+      // The setting is from another version of the program, so the whole memory of the meter is read. Known
+      // readings are not stored again.
       return nil
     }
   }

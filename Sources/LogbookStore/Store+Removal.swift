@@ -25,7 +25,8 @@ extension Store {
   /// - Throws: `Failure` of category `temporary` while another process keeps the store busy, `inputOutput`
   ///   when a file cannot be removed.
   package func remove(overwriting: Bool = false) throws {
-    // The empty write transaction ensures that no transaction of another process is interrupted.
+    // The empty write transaction waits until other processes have ended their transactions, so none is
+    // interrupted.
     try write { _ in }
     // Overwriting must come before closing: SQLite removes its log when it closes, and the content would stay
     // on the disk.

@@ -93,7 +93,7 @@ enum StoreFile {
 
   /// Passes a path to SQLite, whose Swift interface accepts only Unicode text. For a path that is not UTF-8,
   /// the path of a descriptor is passed instead. SQLite resolves it to the file's real name, so the log is
-  /// next to the file. Closing this descriptor releases no lock.
+  /// next to the file. Closing this descriptor releases no lock, since it was opened with `O_PATH`.
   static func withText<Value>(_ path: String, _ work: (String) throws -> Value) throws -> Value {
     guard PathText.isEscaped(path) else { return try work(path) }
     let descriptor = open(PathText.bytes(path), pathOnly | O_CLOEXEC)

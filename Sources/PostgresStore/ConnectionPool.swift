@@ -101,7 +101,7 @@ struct ConnectionPool: Sendable {
       return await withTaskGroup(of: Void.self) { group in
         group.addTask {
           do { try await Task.sleep(for: limits.acquireTime) } catch {
-            // The request has a connection, or was cancelled.
+            // The sleep ended early, because the request got a connection or was cancelled.
           }
           await queue.giveUp(number)
         }
@@ -428,7 +428,8 @@ private struct DatabaseSession {
     do {
       try stopwatch.time("commit") { () throws(DatabaseError) in try connection.run("COMMIT", by: deadline) }
     } catch {
-      // A database that is shutting down can end the session after the transaction was committed.
+      // A database that is shutting down can end the session after it committed the transaction, so it is
+      // unknown whether the changes were stored.
       if error.endsConnection { throw mode.writes ? DatabaseError.commitUnknown : .lost }
       rollBack(connection)
       throw error

@@ -78,7 +78,7 @@ package struct LogbookMove {
   }
 
   private func run(_ reached: (Step) throws -> Void) throws -> Outcome {
-    // An interrupted move may have left the state `leaving`.
+    // If an interrupted move left the state `leaving`, it is reset.
     try mark("here")
     try reached(.locked)
     let (counts, closed) = try copy(reached)

@@ -244,7 +244,8 @@ extension PostgresDirectory {
     else {
       throw misplaced(entry)
     }
-    // Row security only allows deleting complete contents in a copy whose state is `left`.
+    // Row security only allows deleting complete contents in a copy whose state is `left`, so this state is
+    // set first.
     try transaction.rows(
       """
       INSERT INTO glucoport.residence (logbook, moves, state, cluster) VALUES ($1, 0, 'left', $2)

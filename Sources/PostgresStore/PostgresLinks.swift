@@ -22,7 +22,7 @@ extension PostgresLogins: PageLinkDirectory {
         SELECT $1, $2, name, $4, $5, $6 FROM glucoport.login WHERE name = $3 RETURNING 1
         """, .data(secretHash), .data(link.tokenHash), .text(link.login), .text(link.logbook),
         .integer(link.madeAt), .integer(link.expiresAt))
-      // The login was removed after it was looked up for this request.
+      // No row was added: the login was removed after it was looked up for this request.
       guard added.count == 1 else {
         throw ServiceError.busy("the token was revoked meanwhile; try again", retryAfterSeconds: 1)
       }

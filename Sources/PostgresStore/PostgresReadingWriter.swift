@@ -42,7 +42,7 @@ struct PostgresReadingWriter {
       (refused, rest) = ([], rest.filter { !found.known.contains($0) })
     }
     new.formUnion(try insert(rest, readings, series))
-    // The remaining readings were known, or occur twice in the batch.
+    // Readings that were not inserted were known, or occur twice in the batch.
     refused += rest.filter { !new.contains(number(of: $0)) }
     answer.differing += try stored(refused, readings, series).differing
     answer.differing.sort()

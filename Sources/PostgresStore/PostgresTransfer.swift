@@ -103,7 +103,8 @@ extension PostgresTransfer: TransferTarget {
           .cannotCreate,
           "the database has a logbook that was removed permanently from the folder; use an empty database")
       }
-      // A stored logbook already has its logins, which may have been changed after they were stored.
+      // The logins of a stored logbook are not checked: they are already stored, and may have been changed
+      // after that.
       for login in directory.logins where !moved.contains(login.logbook) {
         let other = try transaction.rows(
           "SELECT 1 FROM glucoport.login WHERE name = $1 OR token_hash = $2", .text(login.name),

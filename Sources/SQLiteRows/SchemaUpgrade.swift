@@ -80,7 +80,8 @@ package struct SchemaUpgrade {
       else { return }
       try database.execute(sql: "PRAGMA synchronous = FULL")
       try database.inTransaction(.immediate) {
-        // Another process may have upgraded the file while this one waited for the lock.
+        // Another process may have upgraded the file while this one waited for the lock, so the version is
+        // read again.
         guard let found = try upgradableVersion(database) else { return .rollback }
         try keepCopy(file, configuration)
         try apply(from: found, to: database, replacingTriggers: schema.names(of: "trigger"))
@@ -120,8 +121,8 @@ package struct SchemaUpgrade {
     for step in schema.steps where step.version >= found {
       for statement in step.statements { try database.execute(sql: statement) }
     }
-    // The views are dropped after the steps. If they were dropped before, another program's view of them
-    // would make a step fail that renames a column.
+    // The views are dropped after the steps. If they were dropped before, SQLite would refuse to rename a
+    // column while another program's view uses a dropped view.
     for name in try schema.names(of: "view") {
       try database.execute(sql: "DROP VIEW IF EXISTS \(name.quotedDatabaseIdentifier)")
     }

@@ -34,7 +34,7 @@ struct DatabaseFile: Sendable {
       let upgrade = SchemaUpgrade(schema, path: path, busyTimeoutSeconds: Self.busyTimeoutSeconds)
       pool = try upgrade.opening(path) { try DatabasePool(path: path, configuration: configuration) }
       try pool.writeWithoutTransaction { database in
-        // The connection pool sets NORMAL. With it, a power failure can lose committed transactions.
+        // The connection pool sets NORMAL, with which a power failure can lose committed transactions.
         try database.execute(sql: "PRAGMA synchronous = FULL")
         try Self.prepare(database, path, schema)
       }
@@ -68,7 +68,7 @@ struct DatabaseFile: Sendable {
     do {
       try await pool.writeWithoutTransaction { database in _ = try database.checkpoint(.truncate) }
     } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-      // Another process is reading. The log is emptied when the file is closed.
+      // Another process is reading, so the log stays until the file is closed.
     } catch {
       throw storageError(error)
     }
@@ -128,7 +128,7 @@ extension DatabaseFile {
     case is CancellationError: Self.busy
     case let error as DatabaseError where error.resultCode == .SQLITE_BUSY: Self.busy
     case let damage as DamagedRow: Self.failed("\(name) is damaged: \(damage)")
-    // The message of SQLite contains names of tables and columns, but no values.
+    // The message of SQLite contains names of tables and columns, but no values, so it can be logged.
     case let error as DatabaseError:
       Self.failed("\(name): \(error.message ?? "") (SQLite \(error.extendedResultCode.rawValue))")
     default: Self.failed("\(name): \(type(of: error))")

@@ -24,7 +24,7 @@ package final class EmbeddedStorage: ServerStorage {
     folder = try DataFolder(path)
     lock = try folder.lock()
     knownLogins = try Logins(folder: path)
-    // An interrupted process may have left files of purged logbooks.
+    // If a process was interrupted during a purge, files of the logbook may be left.
     for id in try knownLogins.purgedLogbooks() { try folder.removeLogbook(id) }
     logbooks = OpenLogbooks(folder: folder, quota: quota)
     self.quota = quota

@@ -88,7 +88,7 @@ package enum Merge: Hashable, Sendable {
       let time = choose(Moment(local), Moment(remote), Moment(base))
     else { return nil }
     merged.entryGuid = entry
-    // The time and its offset come from the same state.
+    // The time and its offset must come from the same state.
     let source = time == Moment(local) ? local : remote
     (merged.deviceTime, merged.placement) = (source.deviceTime, source.placement)
     merged.editedAt = [local.editedAt, remote.editedAt].compactMap(\.self).max()

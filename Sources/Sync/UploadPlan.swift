@@ -83,7 +83,7 @@ extension UploadPlan {
       return state
     case (_, .limitReached(let limit)): return after(limit)
     case (.beginning, .done), (.renewing, .done): return firstPush
-    // There was nothing to send, and the remote has no changes.
+    // There is nothing to send, and the remote has no changes, so the upload ends.
     case (.beginning, .exhausted): return ending
     // A remote does not return a node's own changes to it. If the store and the remote know no common
     // position, a copy of this store may have written with the same node id. So before everything is pulled
@@ -176,8 +176,8 @@ extension UploadPlan {
       changes.succeed()
       return .pulling
     case .exhausted: return firstMove
-    // Items were added while the next download was a content that a person asked for. These items are sent
-    // first.
+    // The next download is a content that a person asked for, but items were added in the meantime. These
+    // items are sent first.
     case .newItemsFirst: return .pushing(.readings, then: .pull)
     case .rolledBack: return afterRollback()
     // If a page with a single item is too large, it cannot be skipped, since its content is unknown.

@@ -119,7 +119,8 @@ extension SyncTransaction {
     case .merge(let state, let remote):
       guard let record else { return }
       try merge(state, onto: remote, over: record)
-      // The record was not pending, since it came with a page of the remote's changes.
+      // After a merge with a page of the remote's changes, the record is queued, since it was not pending
+      // before.
       if incoming != nil { _ = try requeue(record: record.guid) }
     case .quarantine(let reason):
       if let record { try quarantine(record.guid, reason: reason) }

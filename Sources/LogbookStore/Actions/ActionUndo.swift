@@ -191,7 +191,7 @@ struct ActionUndo {
   /// the action.
   private func edit(_ guid: String, _ pair: ActionStates.Pair) throws -> Edit? {
     guard let record = try RecordEditor.fetch(guid, database) else {
-      // A typed reading has no withdrawal record until the undo writes one.
+      // For a typed reading, the record is its withdrawal, which does not exist until an undo writes it.
       return direction == .undo && pair.after?.addedReading != nil ? pair.before.map(Edit.write) : nil
     }
     let current = try RecordDraft(record).state(editedAt: 0, isDeleted: record.isDeleted)

@@ -203,7 +203,8 @@ extension Store {
   fileprivate func copy(into file: String) throws {
     try translatingErrors(file) {
       try queue.inDatabase { database in
-        // SQLite refuses the copy while `query_only` is on, although the copy writes another file.
+        // SQLite refuses VACUUM INTO while `query_only` is on, although it writes another file. So the
+        // setting is turned off during the copy.
         let isReader = try Bool.fetchOne(database, sql: "PRAGMA query_only") ?? false
         try database.execute(sql: "PRAGMA query_only = OFF")
         let copied = Result {
@@ -245,7 +246,8 @@ extension Store {
         throw DatabaseError(resultCode: ResultCode(rawValue: code), message: to.lastErrorMessage)
       }
     }
-    // A step of zero pages takes the write lock, which is held until the backup ends.
+    // A step of zero pages only takes the write lock. It is held until the backup ends, so nothing changes in
+    // between.
     try require(sqlite3_backup_step(backup, 0), SQLITE_OK)
     try keep()
     try require(sqlite3_backup_step(backup, -1), SQLITE_DONE)

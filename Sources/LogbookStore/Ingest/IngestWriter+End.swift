@@ -93,7 +93,8 @@ extension IngestWriter {
         try storeSpooled { _ in }
         try state.notes.save(database)
       }
-      // The items that were stored keep the zone that a person gave for the input.
+      // The stored items must keep the zone that a person gave for the input, so it is stated even after a
+      // failure.
       guard state.counts.newReadings + state.counts.knownReadings > 0 || records?.brought.isEmpty == false
       else { return }
       try inTransaction { try stateZone(at: source.startedAt) }

@@ -103,7 +103,7 @@ package final class IngestWriter {
       arguments: [
         source.name, source.format, try decisionsJSON(source.decisions), source.startedAt,
         // Some file systems store any 64 bits as a time. A time out of range shows nothing about the age of
-        // an export.
+        // an export, so it is not stored.
         source.modifiedAt.flatMap { StoredBounds.seconds.contains($0) ? $0 : nil },
       ])
     id = database.lastInsertedRowID
@@ -202,7 +202,7 @@ package final class IngestWriter {
     guard source.zone?.isGiven == false,
       batch.readings.contains(where: { $0.placement.source.placesShownTime })
         || batch.records.contains(where: { $0.placement.source.placesShownTime }),
-      // An export of a store may contain the base zone itself.
+      // An export of a store may contain the record of the base zone. The zone is then known.
       !batch.records.contains(where: { $0.guid == LogbookZones.baseGuid && !$0.deleted }),
       case let zones = try LogbookZones(database), !zones.isKnown
     else { return }
@@ -240,7 +240,7 @@ package final class IngestWriter {
   /// Refuses sensor values that are those of another person's sensor.
   private func requireOwnSensor(_ batch: [Reading]) throws {
     guard try sensors?.findsOther(in: batch, of: state.devices) == true,
-      // What an export states about its person is stronger than its values.
+      // If an export states the same person as earlier inputs, it is not refused because of its values.
       try !source.isExport || StatedPersons(database).verdict(on: persons) != .same
     else { return }
     let stored = isAtomic ? 0 : counts.newReadings + counts.newRecords

@@ -62,7 +62,8 @@ struct BatchOrder {
     together.removeAll(keepingCapacity: true)
     restarted.removeAll(keepingCapacity: true)
     repeated = 0
-    // For a small batch, the order in which its series get their ids has little effect on speed.
+    // Adds the series in an order in which most readings are appended to the table. For a small batch, this
+    // order has little effect on speed.
     if readings.count > BatchTable.capacity { try table.meet(readings) }
     try makeKeys(readings, in: &table)
     // While an array grows, its old and its new memory exist at the same time, so the memory is reserved

@@ -67,7 +67,8 @@ final class BatchTable {
 
 // SQLite calls the following functions with pointers that these functions gave it before. `connect` creates
 // each table, and `open` creates each cursor. The first member of both is the structure that SQLite knows.
-// SQLite frees them with `xDisconnect` and `xClose`. While a statement reads the rows, no rows are appended.
+// SQLite frees them with `xDisconnect` and `xClose`. While a statement reads the rows, no rows may be
+// appended.
 private enum BatchModule {
   private struct Table {
     var base = sqlite3_vtab()

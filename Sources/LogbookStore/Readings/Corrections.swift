@@ -112,8 +112,9 @@ final class Corrections {
     let reading: StoredReading
     /// The ages of the exports that contain the reading, by the numbers of their imports.
     let exports: [Int64: ExportAge]
-    /// The minimum age of the export with this reading, if another store imported it; nil if an import of
-    /// this store contained the reading. A growing export contains all readings up to its newest one.
+    /// The minimum age of the last export with this reading, if another store imported it; nil if an import
+    /// of this store contained the reading. Exports grow, so that export also contains the newest pulled
+    /// reading of the series, whose time is used.
     let remoteAge: ExportAge?
     /// The age of the last export that contains the reading; nil if unknown.
     var age: ExportAge? { exports.values.max() ?? remoteAge }
@@ -191,7 +192,8 @@ extension Corrections {
       let reading = try StoredReading(row)
       let row = StoredRow(row, of: "reading", key: 3..<7)
       let series = SeriesName(reading.identity)
-      // The rows are sorted by series, and within a series by position, value and occurrence.
+      // The rows are sorted by series, and within a series by position, value and occurrence. So the
+      // withdrawals and the known readings of a series are only read once.
       if ordered?.series != series {
         let runs = try KnownRun.fetch(of: try row["series"], besides: undone, database)
         ordered = (series, visibility.series(series).ordered, KnownRunCursor(runs))

@@ -53,7 +53,7 @@ struct KindMismatch {
     in batch: [Reading], as other: ReadingKind, not kind: ReadingKind, _ deviceIDs: [Int64]
   ) throws -> Set<Int> {
     let theirs = try series(of: other, deviceIDs)
-    // Most devices have readings of only one of the two kinds.
+    // Most devices have readings of only one of the two kinds, so nothing must be compared.
     guard !theirs.isEmpty else { return [] }
     let own = try series(of: kind, deviceIDs)
     var found: Set<Int> = []

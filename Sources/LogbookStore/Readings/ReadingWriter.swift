@@ -218,7 +218,8 @@ extension ReadingWriter {
       known += 1
       let isWithdrawn = find.integer(6) == 1
       if CounterReset.isAnother(readings[item.index], thanShownAt: find.integer(5)) {
-        // A withdrawn reading with the same tick does not prove that the device started to count again.
+        // A withdrawn reading with the same tick does not prove that the device started to count again, so
+        // only its value counts as changed.
         if isWithdrawn { differing.append(item) } else { outcome.restarted.append(item.index) }
       } else if !agrees(find, readings[item.index]) {
         differing.append(item)

@@ -110,8 +110,8 @@ final class RecordWriter {
   func finish(undone: [String: Set<String>] = [:], restoresWithdrawn: Bool = false) throws -> Outcome {
     var outcome = Outcome()
     if placing != nil { note(try LogbookZones(database).zone()) }
-    // At the end of this transaction, the offsets from earlier transactions are derived again with the
-    // changed zones.
+    // Another process changed the zones, so the offsets from earlier transactions must be derived again at
+    // the end of this transaction.
     if isPlacedByAnother { try ZoneRecords.note(LogbookZones.baseGuid, database) }
     try ordinals.assign(
       known: { try store($0, guid: $1, &outcome) },

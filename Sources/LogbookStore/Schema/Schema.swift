@@ -50,7 +50,7 @@ enum Schema {
     """
     CREATE INDEX reading_repeated ON reading(series, position) WHERE offset_source >= 3 AND offset_source <= 4
     """,
-    // The table `zone_period` gets other columns. These rows make the next transaction fill it again.
+    // The table `zone_period` gets other columns. These rows make the next transaction fill the new table.
     "INSERT INTO changed_statement SELECT guid, 'zone' FROM zone_period WHERE TRUE ON CONFLICT DO NOTHING",
     "DROP TABLE zone_period",
     """

@@ -58,7 +58,7 @@ package struct SyncRecord: Hashable, Sendable {
       let age = ContentExport.age(
         own: try Self.age(row, from: 20), agreed: texts.base?.export, statement: try Self.age(row, from: 22),
         isSynced: version == versionSynced)
-      // Content from an import is as old as the export.
+      // If an import wrote the content and no time of an edit is stored, the time of the export is used.
       state.editedAt = state.editedAt ?? age?.instant
       if state.kind.details?.isListed == true || state.isOfOneReading { state.export = age }
     }

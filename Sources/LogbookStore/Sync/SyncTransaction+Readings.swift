@@ -14,8 +14,8 @@ extension SyncTransaction {
   package func pendingReadings(
     after key: ReadingKey?, limit: Int, leavesOutWithdrawn: Bool = false
   ) throws -> PendingReadings {
-    // Most uploads of an unattended job find no pending readings. It takes longer to prepare the statement
-    // than to find that.
+    // Most uploads of an unattended job find no pending readings. This check takes less time than preparing
+    // the statement below.
     guard try database.hasRow(in: "pending_range") else { return PendingReadings() }
     return try readings(
       Self.pendingTables,

@@ -39,7 +39,7 @@ struct ImportNotes {
     try walk(range, points, of: series, database)
   }
 
-  /// The number of stored readings in a range that other imports stored.
+  /// Counts the stored readings in a range, without those that this import stored.
   private func count(_ range: ClosedRange<Int64>, of series: Series, _ database: Database) throws -> Int {
     let statement = try RawStatement(
       keptBy: database,

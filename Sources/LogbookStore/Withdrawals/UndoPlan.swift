@@ -228,7 +228,8 @@ extension UndoPlan {
       }
       if let change = changed[guid] {
         let revision = RecordRevision(guid: guid, before: change.before, after: record.state)
-        // Another import changed the record after this one, and must be undone first.
+        // If another import changed the record later, that import must be undone first, so this undo leaves
+        // the record as it is.
         guard record.ingest == ingest else { continue }
         guard revision.listBytes < Withdrawal.maxListBytes else {
           counts.largeRecords.append(guid)

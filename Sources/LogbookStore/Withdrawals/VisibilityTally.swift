@@ -30,7 +30,7 @@ struct VisibilityTally {
       for (name, runs) in input.points { if let positions = runs.positions { add(name, positions) } }
       for guid in input.records.keys {
         guids.insert(guid)
-        // The record may be a correction from an import, which hides another reading.
+        // If the record is a correction from an import, it hides another reading, which must be counted, too.
         if let identity = try Self.correctedReading(guid, database) {
           add(SeriesName(identity), identity.position...identity.position)
         }

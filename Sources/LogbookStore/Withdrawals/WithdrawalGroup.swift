@@ -75,7 +75,7 @@ extension WithdrawnInput {
     }
     for (series, runs) in points.sorted(by: { $0.key.text < $1.key.text }) {
       for piece in runs.parts(ofBytes: Withdrawal.maxListBytes / 2) {
-        // A record has at most one list of points for a series.
+        // A record has at most one list of points for a series, so the next list begins another record.
         if part.points[series] != nil || count + piece.count > Withdrawal.maxPoints { end() }
         add(piece.textBytes + series.text.utf8.count + 2) { $0.points[series] = piece }
         count += piece.count

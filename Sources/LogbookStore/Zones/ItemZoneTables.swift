@@ -37,12 +37,12 @@ enum ItemZoneTables {
     }
   }
 
-  /// Whether any statement about an import lists readings.
+  /// Whether any statement about the zone of an import lists readings.
   static func listReadings(_ database: Database) throws -> Bool {
     try database.hasRow(in: "item_zone_series")
   }
 
-  /// The zones that statements about imports use, with their ids.
+  /// The zones that were stated for imports, with their ids.
   static func names(_ database: Database) throws -> [(id: Int64, zone: NamedZone)] {
     try Row.fetchAll(database.cachedStatement(sql: "SELECT id, name FROM item_zone_name ORDER BY id"))
       .compactMap { row in
@@ -52,20 +52,21 @@ enum ItemZoneTables {
       }
   }
 
-  /// The id of a zone; nil if no statement about an import uses it.
+  /// The id of a zone; nil if it was not stated for an import.
   static func id(of name: String, _ database: Database) throws -> Int64? {
     try Int64.fetchOne(
       database.cachedStatement(sql: "SELECT id FROM item_zone_name WHERE name = ?"), arguments: [name])
   }
 
-  /// When the latest statement about an import was made, in UTC seconds; nil if there is none. Withdrawn
-  /// statements are left out.
+  /// When the latest statement about the zone of an import was made, in UTC seconds; nil if there is none.
+  /// Withdrawn statements are left out.
   static func latest(_ database: Database) throws -> Int64? {
     try StoredRow.seconds(
       database.cachedStatement(sql: "SELECT max(made_at) AS made_at FROM item_zone"), of: "item_zone")
   }
 
-  /// Notes that a series has new readings at these positions, if a statement about an import may list them.
+  /// Notes that a series has new readings at these positions, if a statement about the zone of an import may
+  /// list them.
   static func note(_ series: Int64, _ positions: ClosedRange<Int64>, _ database: Database) throws {
     try database.executeCached(
       sql: """
@@ -150,7 +151,8 @@ enum ItemZoneTables {
     ).compactMap { try statement($0) }
   }
 
-  /// The statement in a record. Nil if the record is deleted or withdrawn, or states something else.
+  /// The statement in a record about the zone of an import. Nil if the record is deleted or withdrawn, or
+  /// states something else.
   static func statement(_ guid: String, _ database: Database) throws -> ItemZone? {
     try Row.fetchOne(
       database.cachedStatement(

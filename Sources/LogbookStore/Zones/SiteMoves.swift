@@ -68,7 +68,8 @@ package struct SiteMoves {
   /// were written.
   func forgetUnmoved() throws {
     let keys = SiteSchema.keyColumns
-    // Of the moves that this change queued, only those of readings in repeated hours can be unnecessary.
+    // Of the moves that this change queued, only those of readings in repeated hours can be unnecessary. If
+    // earlier changes also queued moves, all moves are checked.
     let candidates =
       hadMoves
       ? "TRUE"

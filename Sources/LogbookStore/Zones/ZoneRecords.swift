@@ -158,8 +158,7 @@ extension Store {
         return ZoneChange(
           isChange: false, readings: 0, records: 0, toMove: try SiteMoves.counts(database))
       }
-      // The changes are applied here to count them. Then the end of the transaction does not apply them
-      // again.
+      // The changes are applied here to count them, so the end of the transaction does not apply them again.
       let changed = try String.fetchAll(
         database.cachedStatement(sql: "SELECT guid FROM changed_statement WHERE kind = 'zone'"))
       let moved = try ZoneStatements.apply(changed, database)

@@ -5,7 +5,7 @@ import Logbook
 import SQLiteRows
 
 /// Applies zone records, in the transaction that changed one of them. First it determines the zone of each
-/// reading in statements about imports, then all offsets that may change.
+/// reading in statements about the zones of imports, then all offsets that may change.
 struct ZoneStatements {
   private let database: Database
   /// The positions at which the zone of readings may change, by series.
@@ -33,7 +33,7 @@ struct ZoneStatements {
     _ = try apply(guids + [LogbookZones.baseGuid], database)
   }
 
-  /// Whether there are new readings that a statement about an import may list.
+  /// Whether there are new readings that a statement about the zone of an import may list.
   static func hasNewReadings(_ database: Database) throws -> Bool {
     try database.hasRow(in: "changed_zone_series")
   }
@@ -79,8 +79,8 @@ extension ZoneStatements {
     let zones = try LogbookZones(database)
     if changesAll {
       try ItemZoneTables.set(zones.periods, database)
-      // A period may have precedence over earlier statements about imports, so all their readings are
-      // checked.
+      // A period may have precedence over earlier statements about the zones of imports, so all readings in
+      // these statements are checked.
       for range in try ItemZoneTables.ranges("TRUE", [], database) {
         ranges[range.series, default: []].append(range.positions)
       }
@@ -93,7 +93,7 @@ extension ZoneStatements {
       }
     }
     if changesAll { return try DerivedOffsets.derive(.all, database) }
-    // Usually no statement lists the new readings. Then nothing is derived.
+    // Usually no statement lists the new readings, so nothing must be derived.
     guard changed.isEmpty, records.isEmpty else { return try derive(changed) }
     try UnknownZones.note(zones, database)
     return DerivedOffsets.Moved()

@@ -200,7 +200,8 @@ struct CountedSeries {
     rows.bind(filter.lastInstant, at: 2)
     var (first, last, lag) = (Int64.max, Int64.min, Int64(0))
     while try rows.step() {
-      // A damaged row can have any instant. It is reported when it is read.
+      // A damaged row can have any instant, so the instant is limited. The damage is reported when the row is
+      // read.
       let instant = min(max(rows.integer(0), Self.instants.lowerBound), Self.instants.upperBound)
       if instant < last { lag = max(lag, last - instant) }
       first = min(first, instant)

@@ -36,7 +36,7 @@ struct PositionSpan {
   }
 
   private func position(_ second: (partialValue: Int64, overflow: Bool)) -> Int64 {
-    // The sum overflowed. Its sign is then the opposite of the true sum's sign.
+    // The sum overflowed, so its sign is the opposite of the true sum's sign.
     if second.overflow { return second.partialValue > 0 ? .min : .max }
     guard isInstant else { return second.partialValue }
     let (product, overflows) = second.partialValue.multipliedReportingOverflow(by: 1000)
