@@ -11,7 +11,7 @@ package protocol Ingestor {
   /// The format's or driver's id.
   var format: String { get }
   /// The decisions about the input, such as its unit and zone. They are complete before the first batch, and
-  /// get more details after the last.
+  /// get more details after the last batch.
   var decisions: [Decision] { get }
   /// Warnings for the person. They reject nothing.
   var warnings: [String] { get }

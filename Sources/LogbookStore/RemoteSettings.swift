@@ -67,8 +67,8 @@ package struct RemoteSetting: Hashable, Sendable {
   package var lastPull: Int64?
   /// Why the last upload failed; nil if it succeeded.
   package var lastError: String?
-  /// A failure that only a person can correct. It was reported, and every upload since the last success has
-  /// had it. Nil without such a failure.
+  /// A failure that only a person can correct. It was reported, and every upload after the last success has
+  /// failed with it. Nil without such a failure.
   package var persistentFailure: PersistentFailure?
   /// When the remote reported that the logbook was removed permanently, in UTC seconds; nil while it exists.
   package var purgedAt: Int64?

@@ -92,7 +92,8 @@ extension Store {
     try write { try Self.set(.pullInterval, String(seconds), $0) }
   }
 
-  /// Whether only recent readings are downloaded, and older ones only if a person asks for them.
+  /// Whether only recent readings are downloaded. Older readings are only downloaded if a person asks for
+  /// them.
   package func fetchesHistoryOnDemand() throws -> Bool {
     try read { try Self.setting(.history, $0) } == StoreSetting.historyOnDemand
   }

@@ -18,9 +18,9 @@ extension Store {
   package static let beforeMerges = [".before-merge"] + (2...99).map { ".before-merge-\($0)" }
 
   /// Closes the store and removes its files permanently, for the role `sync`. If another process has an open
-  /// transaction, it first waits until this ends.
+  /// transaction, it first waits until this transaction ends.
   ///
-  /// - Parameter overwriting: whether the files are overwritten first. Then copies next to the store are
+  /// - Parameter overwriting: whether the files are overwritten first. If so, copies next to the store are
   ///   removed as well.
   /// - Throws: `Failure` of category `temporary` while another process keeps the store busy, `inputOutput`
   ///   when a file cannot be removed.

@@ -15,7 +15,7 @@ package enum StoreRole: String, Sendable {
   case importer
   /// Edits records and settings.
   case editor
-  /// Edits records and resolves conflicts. No other role can make the remote's side of a conflict the base.
+  /// Edits records and resolves conflicts. No other role can make the remote's state in a conflict the base.
   case resolver
   /// Writes `uploaded`, `version_synced` and the other columns of sync, which no other role can write.
   case sync
@@ -33,8 +33,8 @@ package final class Store {
   /// The table `batch` in memory, from which statements read many readings at once.
   let batch: BatchTable
 
-  /// How long a connection waits for a transaction of another one, in seconds. Imports commit at least every
-  /// second.
+  /// How long a connection waits for a transaction of another connection, in seconds. Imports commit at least
+  /// every second.
   static let busyTimeoutSeconds = 30.0
 
   /// What a message advises for a damaged file.
@@ -252,8 +252,8 @@ private func failure(for error: DatabaseError, path: String) -> Failure {
 /// A store that can be read although nothing can be written next to it: on read-only media, or in a folder of
 /// another user.
 ///
-/// SQLite needs a file for its log next to the store, even to read it. It needs none if a URI declares the
-/// store immutable.
+/// SQLite needs a file for its log next to the store, even to read it. It needs no such file if a URI
+/// declares the store immutable.
 struct FrozenFile {
   /// The URI that SQLite opens in place of the path.
   let name: String

@@ -69,8 +69,8 @@ enum DatabaseError: Error, Hashable {
     }
   }
 
-  /// What an administrator must know in addition to `serviceError`, for the log. Nil for an error that ends
-  /// without an administrator.
+  /// What an administrator must know in addition to `serviceError`, for the log. Nil for an error that needs
+  /// no administrator.
   var warning: String? {
     switch self {
     case .unreachable(let reason): "the database cannot be reached: \(reason)"

@@ -128,8 +128,8 @@ extension Configuration {
   /// commit writes the data to the disk.
   ///
   /// - Parameters:
-  ///   - busyTimeoutSeconds: how long a connection waits for the transaction of another one.
-  ///   - maxReaders: the number of connections that can read while one writes.
+  ///   - busyTimeoutSeconds: how long a connection waits for the transaction of another connection.
+  ///   - maxReaders: the number of connections that can read while another connection writes.
   ///   - cacheKiB: the size of a connection's cache.
   ///   - check: checks the file before the connection changes it.
   /// - Throws: `Failure` of category `configuration` if the SQLite library is too old.

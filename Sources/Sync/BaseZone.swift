@@ -148,8 +148,8 @@ extension UploadSession {
 
   private func apply(_ action: RecordAction, on record: SyncRecord, _ store: SyncTransaction) throws {
     try store.apply(action, on: record)
-    // The merged state must be sent. Until the store has joined, its base zone is marked as sent, so it is
-    // queued here.
+    // The merged state must be sent. Until the store has joined, its base zone is marked as sent, so it must
+    // be queued.
     if case .merge = action { _ = try store.requeue(record: record.guid) }
   }
 }

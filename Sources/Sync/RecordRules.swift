@@ -14,7 +14,7 @@ package enum RecordAction: Hashable, Sendable {
   /// Discard the sent change. The remote has answered it, but the record was edited in the meantime, and its
   /// current state must be sent.
   case forgetSent
-  /// Replace the record by the remote's state. Nothing is then pending.
+  /// Replace the record by the remote's state. The record is then not pending.
   case adopt(RemoteRecord)
   /// Store a merged state that is based on the remote's, and keep it pending.
   case merge(RecordState, onto: RemoteRecord)

@@ -30,7 +30,7 @@ package struct UploadOptions: Hashable, Sendable {
   package var maxMoves = 5000
   /// The maximum number of documents that one upload removes, with one request for each.
   package var maxRemovals = 5000
-  /// The base zone to use if people set different ones in both logbooks; nil if no choice was given.
+  /// The base zone to use if people set different base zones in the two logbooks; nil if no choice was given.
   package var zoneChoice: ZoneChoice?
   /// The maximum number of readings in one request.
   package var maxReadings = 10_000

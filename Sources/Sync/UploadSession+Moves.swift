@@ -150,8 +150,8 @@ extension UploadSession {
       moves.left -= Self.requestsOfRecord
       switch verdict {
       case _ where record.state.isDeleted: try store.sync { try $0.endMove(of: record, revision: nil) }
-      // If the record is pending or in conflict, only leftovers of an interrupted move are removed. It moves
-      // when it is sent or resolved.
+      // If the record is pending or in conflict, only leftovers of an interrupted move are removed. The
+      // record's document moves when the record is sent or its conflict is resolved.
       case _ where record.isPending || record.isConflicted: break
       case .accepted(let revision):
         try store.sync { try $0.endMove(of: record, revision: revision) }

@@ -153,7 +153,7 @@ package final class UploadSession {
   }
 
   /// Uses these zones for everything that is sent from now on. They must be read in the transaction that
-  /// selects the items: a change of zone after it queues sent items for a move.
+  /// selects the items: a later change of zone queues the sent items for a move.
   func place(by now: LogbookZone) {
     guard remote.moving != nil, now != zone else { return }
     (zone, remote) = (now, remote.placing(in: now))

@@ -28,8 +28,8 @@ package struct IngestSource: Sendable {
   /// by another store.
   package let zone: InputZone?
 
-  /// Whether a person said that the input is of the store's person. Then its statements about the person are
-  /// not checked.
+  /// Whether a person said that the input is of the store's person. If so, its statements about the person
+  /// are not checked.
   package let acceptsPerson: Bool
   /// What the input states about its person.
   package let persons: [StatedPerson]

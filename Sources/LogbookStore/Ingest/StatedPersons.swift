@@ -9,7 +9,7 @@ import SQLiteRows
 package enum PersonVerdict: Hashable, Sendable {
   /// The statements cannot be compared, for example because the input or the store states nothing.
   case unknown
-  /// Both state the same person.
+  /// The compared statements name the same person.
   case same
   /// They state different people. The values describe the import that stated the other person: its number,
   /// its format, and when it began in UTC seconds.

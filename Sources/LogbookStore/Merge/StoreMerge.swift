@@ -262,11 +262,11 @@ private final class RecordMerge {
     self.ingest = ingest
   }
 
-  /// Whether the other store's content replaces the content here. Content that a person wrote or deleted has
-  /// precedence over imported content, then later content over earlier. Of two exports the later one is used,
-  /// as if both were imported here. At equal times the content with the larger digest is used, so that both
-  /// stores choose the same. If the other store's content is already stored as the remote's side of a
-  /// conflict, it stays there until a person resolves the conflict.
+  /// Whether the other store's content replaces the content of this store. Content that a person wrote or
+  /// deleted has precedence over imported content, then later content over earlier. Of two exports the later
+  /// one is used, as if both were imported into this store. At equal times the content with the larger digest
+  /// is used, so that both stores choose the same. If the other store's content is already stored as the
+  /// remote's state in a conflict, the record stays in conflict until a person decides.
   private func takes(_ theirs: AgedRecord, over mine: SyncRecord) throws -> Bool {
     if mine.state.isDeleted { return false }
     if try transaction.remoteSide(of: mine)?.state.agrees(with: theirs.record.state) == true { return false }

@@ -109,7 +109,7 @@ struct UnsortedSpool {
 
 extension UnsortedSpool {
   /// The position of a reading in the order of the table, and then its run. Devices are not compared, since
-  /// their order does not matter here.
+  /// the order of devices does not matter for the merge.
   private struct SortKey: Comparable {
     let partition: Int64
     let position: Int64

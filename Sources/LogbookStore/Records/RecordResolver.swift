@@ -111,8 +111,8 @@ package struct RecordResolver {
   /// Resolves a conflict in one transaction, if it is still as the person saw it.
   ///
   /// - Parameter now: the host's clock in UTC seconds, the time of the edit.
-  /// - Throws: `Failure`: `missingInput` if it is already resolved, `temporary` if a side changed since it
-  ///   was shown, `usage` for an impossible resolution.
+  /// - Throws: `Failure`: `missingInput` if it is already resolved, `temporary` if one of its states changed
+  ///   after it was shown, `usage` for an impossible resolution.
   @discardableResult
   package func resolve(
     _ conflict: RecordConflict, _ resolution: Resolution, at now: Int64

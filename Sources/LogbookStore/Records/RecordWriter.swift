@@ -4,8 +4,8 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Stores each record of an export once. If the source changed a row, its record is changed, too, unless it
-/// was edited here.
+/// Stores each record of an export once. If the source changed a row, its record is changed, too, unless a
+/// person edited it in this store.
 ///
 /// Changes are in a TEMP table until the end of the input, since only then is it known when the export was
 /// made. If two exports have the same age, the content of the one that was imported last is used. A person
@@ -206,7 +206,7 @@ extension RecordWriter {
     }
   }
 
-  /// Whether `kept` contains all these records. Above `maxKept`, no further ones are added, so that memory
+  /// Whether `kept` contains all these records. Above `maxKept`, no further records are added, so that memory
   /// does not grow with the input.
   var namesAllKept: Bool { kept.count <= Self.maxKept }
 

@@ -41,7 +41,7 @@ enum DownloadQueue {
     try Store.setting(.recordsLeftOut, database) != nil
   }
 
-  /// The queued ranges of readings, including refused ones.
+  /// The queued ranges of readings, including refused ranges.
   static func ranges(_ database: Database) throws -> [Range<Int64>] {
     try Row.fetchAll(database, sql: "SELECT \(Download.columns) FROM download WHERE kind = 'readings'")
       .compactMap {
@@ -96,8 +96,8 @@ extension Store {
   package func pinnedRanges() throws -> [DownloadSubject] { try read(DownloadQueue.pinnedRanges) }
 
   /// Removes downloads from the queue, and ranges from the list of pinned ranges. If a person cancels the
-  /// download of the history or the records before it is complete, they count as left out. Later changes of
-  /// other nodes are still downloaded.
+  /// download of the history or the records before it is complete, these items count as left out. Later
+  /// changes of other nodes are still downloaded.
   ///
   /// - Parameter pins: the numbers of pinned ranges to remove, which are indexes in `pinnedRanges` from 1 on.
   /// - Throws: `Failure` of category `missingInput` for a number that is not in the queue. Then nothing

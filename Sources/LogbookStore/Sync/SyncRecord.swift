@@ -24,7 +24,7 @@ package struct SyncRecord: Hashable, Sendable {
   package let base: RecordState?
   /// Whether no person has edited the content since an import wrote it.
   package let isImportedOnly: Bool
-  /// The revision of the remote's side of a conflict; nil without a conflict.
+  /// The revision of the remote's state in a conflict; nil without a conflict.
   package let conflictRevision: String?
   /// Whether the remote refused this version permanently.
   package let isQuarantined: Bool

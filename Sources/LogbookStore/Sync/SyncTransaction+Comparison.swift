@@ -82,7 +82,7 @@ extension SyncTransaction {
       for name in same.identities(of: key, identity)
       where buckets.contains(IdentityDigests.bucket(of: name)) {
         // Two readings can have the same identity on the remote: one as its own identity, the other in a
-        // document of another program. The first one has precedence.
+        // document of another program. The reading with its own identity has precedence.
         if name == identity || held[name] == nil { held[name] = reading }
       }
     }

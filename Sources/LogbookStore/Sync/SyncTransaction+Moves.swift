@@ -16,7 +16,7 @@ package struct PendingMoves: Sendable {
 // MARK: - Readings
 
 extension SyncTransaction {
-  /// Whether the first queued moves lead to later instants. Then the last readings are moved first, so that
+  /// Whether the first queued moves lead to later instants. If so, the last readings are moved first, so that
   /// no document moves to a time that another document still has.
   package func moveLater() throws -> Bool {
     try Bool.fetchOne(
@@ -151,7 +151,7 @@ extension SyncTransaction {
   }
 
   /// The first records after this guid whose documents must be moved, or for which an interrupted move may
-  /// have left an old document. Pending, conflicted and deleted records are included. Hidden ones are left
+  /// have left an old document. Pending, conflicted and deleted records are included. Hidden records are left
   /// out, since their documents are removed instead.
   package func pendingMoves(after guid: String, limit: Int) throws -> [SyncRecord] {
     try Row.fetchAll(

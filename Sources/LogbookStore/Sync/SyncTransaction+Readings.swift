@@ -116,7 +116,7 @@ extension SyncTransaction {
 
   static let readingColumns = StoredOffset.columns("r")
 
-  /// Marks these readings as uploaded, except the refused ones. For those, the remote's reason is stored.
+  /// Marks these readings as uploaded, except the refused readings, for which the remote's reason is stored.
   ///
   /// - Parameter same: the readings that the remote has only in documents of other programs.
   package func markUploaded(

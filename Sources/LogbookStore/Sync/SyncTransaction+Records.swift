@@ -156,8 +156,8 @@ extension SyncTransaction {
         """, arguments: try arguments(state, of: remote, over: record))
   }
 
-  /// Stores the remote's side of a conflict; the local state stays in use. If `isAnswered` is false, a sent
-  /// change is kept, since its response may still arrive.
+  /// Stores the remote's state of a record in conflict; the local state stays in use. If `isAnswered` is
+  /// false, a sent change is kept, since its response may still arrive.
   package func markConflicted(_ remote: RemoteRecord, isAnswered: Bool) throws {
     try database.executeCached(
       sql: """
@@ -189,7 +189,7 @@ extension SyncTransaction {
   }
 
   /// The arguments for a new content of a record. If an import of another store wrote the content,
-  /// `edited_at` becomes NULL, so that a later export that is imported here can correct it.
+  /// `edited_at` becomes NULL, so that a later export can correct the content in this store.
   ///
   /// - Parameter record: the record that is changed; nil for a new one. If its shown time stays the same, it
   ///   keeps its derived offset. If the zones changed in this transaction, the end of the transaction

@@ -5,8 +5,8 @@ import Logbook
 import SQLiteRows
 
 extension SyncTransaction {
-  /// Writes records which state that items of a withdrawal from the remote were also imported here. Must be
-  /// called after a page was applied, in the same transaction.
+  /// Writes records which state that items of a withdrawal from the remote were also imported into this
+  /// store. Must be called after a page was applied, in the same transaction.
   package func stateBrought(at now: Int64) throws {
     let changed = try String.fetchAll(
       database.cachedStatement(sql: "SELECT DISTINCT fields FROM changed_withdrawal")

@@ -64,7 +64,7 @@ extension SyncTransaction {
       lastSeenPosition: try stored[4])
   }
 
-  /// The last upload with its cursor, if it completed its work and nothing was added after it. Nil if there
+  /// The last upload with its cursor, if it completed its work and nothing was added after that. Nil if there
   /// is something to send, to fetch or to repair, so that a new upload must begin.
   ///
   /// A remote never sends a node the node's own changes. Whether the node knows all of them is checked only

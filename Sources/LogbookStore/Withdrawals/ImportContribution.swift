@@ -77,9 +77,9 @@ struct ImportContribution {
   /// All readings of the import, by the ids of their series.
   func readings() throws -> [Int64: BroughtReadings] { try readings { _ in { _ in true } } }
 
-  /// The readings that no other import contains, apart from undone ones. Readings that withdrawals hide are
-  /// included, since a withdrawal may end. A reading in a document of another program on a site counts as an
-  /// import of the site, which is never undone.
+  /// The readings that no other import contains. Undone imports do not count. Readings that withdrawals hide
+  /// are included, since a withdrawal may end. A reading in a document of another program on a site counts as
+  /// an import of the site, which is never undone.
   func readingsOnlyFromThisImport() throws -> [Int64: BroughtReadings] {
     let undone = try Self.undone(database).union([ingest])
     return try readings { series in
@@ -212,7 +212,7 @@ struct ImportContribution {
           """), arguments: [ingest])
   }
 
-  /// The guids of the records that no other import contained, apart from undone ones.
+  /// The guids of the records that no other import contained. Undone imports do not count.
   func soleRecords() throws -> [String] {
     let undone = try Self.undone(database).union([ingest]).map(String.init).joined(separator: ",")
     return try String.fetchAll(

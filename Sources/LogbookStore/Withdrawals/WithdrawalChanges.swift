@@ -85,7 +85,8 @@ extension WithdrawalChanges {
     switch withdrawal.subject {
     case .input(let input):
       try add(input)
-      // While the import was not undone, it made items of other imports visible. These are also checked.
+      // While the import was not undone, it made items of other imports visible. These items are also
+      // checked.
       for brought in try BroughtItems.stated(by: input.importID, database) { try add(brought) }
     case .brought(let input): try add(input)
     case .device(let rule):

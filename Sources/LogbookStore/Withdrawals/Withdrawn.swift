@@ -38,8 +38,8 @@ enum Withdrawn {
     ELSE 0 END
     """
 
-  /// The expression for the number of readings of a series `s` that are never sent: the withdrawn ones, if
-  /// the remote is a Nightscout site.
+  /// The expression for the number of readings of a series `s` that are never sent: the withdrawn readings,
+  /// if the remote is a Nightscout site.
   static let unsent = """
     CASE WHEN (SELECT kind FROM remote) IS 'nightscout' THEN (
       SELECT count(*) FROM withdrawn AS w CROSS JOIN reading AS r ON r.partition = s.partition

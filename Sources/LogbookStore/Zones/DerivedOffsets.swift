@@ -286,7 +286,7 @@ extension LogbookZones {
 
 /// Derives the offsets of records that state none, and the shown times of instants. It reads the zones when
 /// it is first used, and keeps them in `zone`. If the transaction changes zones later, the offsets are
-/// derived again at its end.
+/// derived again at the end of the transaction.
 final class RecordPlacer {
   private let database: Database
   private(set) var zone: LogbookZone?

@@ -18,7 +18,8 @@ package struct SiteMoves {
   }
 
   private let database: Database
-  /// Whether moves were already queued by earlier changes. This change may make them unnecessary.
+  /// Whether moves were already queued by earlier changes. The current change of zone may make these moves
+  /// unnecessary.
   private let hadMoves: Bool
 
   /// Nil if the remote is not a site that stores only instants.

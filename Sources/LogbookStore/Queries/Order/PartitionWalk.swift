@@ -20,7 +20,7 @@ final class PartitionWalk: ReadingSource {
   private let list: SeriesList
   private let order: ListOrder
   private let clock: Clock
-  /// For each index in the list of series, whether the series is read here. The partition may also contain
+  /// For each index in the list of series, whether this walk reads the series. The partition may also contain
   /// other series.
   private let isWalked: [Bool]
   private let instants: Range<Int64>
