@@ -309,8 +309,8 @@ final class DatabaseRows {
   /// The bytes in a column.
   func data(_ row: Int, _ column: Int) throws(DatabaseError) -> [UInt8] { Array(try bytes(row, column)) }
 
-  /// The bytes in a column, which are valid as long as this object exists. A page has more than 100,000
-  /// values, so `isNull` is called only for values without bytes.
+  /// The bytes in a column, which are valid as long as this object exists. To save time, since a page has
+  /// more than 100,000 values, `isNull` is called only for values without bytes.
   private func bytes(_ row: Int, _ column: Int) throws(DatabaseError) -> UnsafeRawBufferPointer {
     guard row < count else { throw .unexpected("row \(row) is missing") }
     let length = Int(library.length(result, Int32(row), Int32(column)))

@@ -72,7 +72,7 @@ package final class RawStatement {
 
   /// The value of a column in the current row as a number; nil for NULL.
   @inlinable @inline(__always) package func number(_ column: Int32) -> Double? {
-    // One call returns both type and value. This matters, since millions of rows are read.
+    // This call returns both type and value. Two calls would take longer for each of millions of rows.
     let value = sqlite3_column_value(handle, column)
     return sqlite3_value_type(value) == SQLITE_NULL ? nil : sqlite3_value_double(value)
   }

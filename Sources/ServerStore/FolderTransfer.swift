@@ -32,7 +32,8 @@ package final class FolderSource: TransferSource {
     logins = try DatabaseFile(path: folder.serverFile, name: "server", schema: LoginSchema.schema)
   }
 
-  /// Throws if the data were moved to another database, since clients may have changed the data there.
+  /// Throws if the data were moved to another database, since clients may have changed the data in that
+  /// database.
   ///
   /// - Throws: `Failure` of category `cannotCreate`.
   package func requireUnmoved(exceptTo database: MovedDatabase) throws {

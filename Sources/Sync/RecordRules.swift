@@ -121,9 +121,9 @@ package enum RecordRules {
     return .merge(incoming.state.learning(local.provenance), onto: incoming)
   }
 
-  /// Sends the base zone of this store again if another program deleted that of the remote. It is also sent
-  /// if a store that joined after such a deletion sent its system's zone. Nil if the remote's zone is treated
-  /// like any other record.
+  /// Sends the base zone of this store again if another program deleted that of the remote. The same is done
+  /// if a third store joined after such a deletion and sent the zone of its system. Nil if the remote's zone
+  /// is treated like any other record.
   private static func restoredBase(
     _ record: SyncRecord, _ incoming: RemoteRecord, isHeldBack: Bool
   ) -> RecordAction? {

@@ -211,8 +211,8 @@ extension UploadSession {
   }
 }
 
-/// The progress of attachments in an upload. If a content fails, it is left for the next upload, and the next
-/// content follows.
+/// The progress of attachments in an upload. If a content fails, it is left for the next upload, and this
+/// upload continues with the next content.
 struct AttachmentLane {
   /// The number of times that the connection may break without a transferred part before the remote counts as
   /// unreachable.

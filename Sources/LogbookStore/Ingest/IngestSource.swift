@@ -24,8 +24,8 @@ package struct IngestSource: Sendable {
   package let mayWait: Bool
   /// Whether the ingest shows the items again that a withdrawal of the same input hides, as with `--again`.
   package let restoresWithdrawn: Bool
-  /// The zone for times without a stated offset; nil if the offsets in the input were already derived
-  /// by another store.
+  /// The zone for times without a stated offset; nil if the offsets in the input were already derived by
+  /// another store.
   package let zone: InputZone?
 
   /// Whether a person said that the input is of the store's person. If so, its statements about the person

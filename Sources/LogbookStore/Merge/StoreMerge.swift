@@ -313,8 +313,8 @@ private final class RecordMerge {
     try !state.isDeleted && LogbookZones(database).origin != .given
   }
 
-  /// The content to be stored. If only imports wrote it, `editedAt` was the age of the export, and becomes
-  /// the stored time of an edit.
+  /// The content to be stored. If only imports wrote it, `editedAt` is the age of the export, and is replaced
+  /// by the stored time of an edit.
   private func stored(_ aged: AgedRecord) -> RecordState {
     var state = aged.record.state
     if aged.record.isImportedOnly { state.editedAt = aged.age.editedAt }

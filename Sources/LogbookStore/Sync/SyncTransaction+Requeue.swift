@@ -45,7 +45,7 @@ extension SyncTransaction {
   /// Makes these readings pending again, since the remote lacks them.
   ///
   /// - Parameter reason: the reason, which is stored permanently with the time.
-  /// - Returns: the number of readings that were marked as uploaded.
+  /// - Returns: the number of readings that became pending, without those that were already pending.
   package func requeue(_ keys: [ReadingKey], reason: String, at now: Int64) throws -> Int {
     try database.executeCached(
       sql: "INSERT INTO requeue (at, reason) VALUES (?, ?)", arguments: [now, reason])

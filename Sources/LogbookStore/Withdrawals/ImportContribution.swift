@@ -137,8 +137,8 @@ struct ImportContribution {
     return series.mapValues { $0.finish() }
   }
 
-  /// Reads only these positions, since a device may have a hundred million readings, and an import only those
-  /// of a day.
+  /// Reads only these positions, since a device may have a hundred million readings, while an import may have
+  /// only the readings of a day.
   private func readings(
     between stored: [Int64: ClosedRange<Int64>], _ choice: (Int64) throws -> Choice
   ) throws -> [Int64: BroughtReadings] {
