@@ -46,7 +46,8 @@ package struct ClockJudgement: Sendable {
   }
 
   /// The warning for a meter whose clock cannot be read; `comparison.meter` is then the time of its newest
-  /// reading. A newest reading in the future shows that the clock is ahead; an earlier one shows nothing.
+  /// reading. A newest reading in the future shows that the clock is ahead; a newest reading in the past
+  /// shows nothing.
   package var warningOfNewestReading: String? {
     guard isOff, difference > 0 else { return nil }
     let shown = comparison.meter.text.replacing("T", with: " ")

@@ -22,7 +22,7 @@ package struct Backoff: Hashable, Sendable {
   }
 
   /// The remaining delay in seconds. It is 0 if the next attempt is more than the maximum delay ahead, since
-  /// the clock was then set back.
+  /// this only happens after the clock was set back.
   package func secondsToWait(now: Int64) -> Int64 {
     guard let nextAttempt, nextAttempt > now, nextAttempt - now <= Int64(Self.longestSeconds) else {
       return 0

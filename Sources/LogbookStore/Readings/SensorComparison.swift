@@ -97,8 +97,8 @@ struct SensorComparison {
   /// The differences between two clocks that are tried, in seconds: whole quarters of an hour, as zones
   /// differ.
   private static let shifts = stride(from: -14 * 3600 as Int64, through: 14 * 3600, by: 900)
-  /// The minimum correlation of a sensor's values with the stored ones after a shift, for which they are of
-  /// one person.
+  /// The minimum correlation of a sensor's values with the stored values after a shift, from which on both
+  /// count as values of one person.
   private static let minCorrelation = 0.8
 
   /// The visible sensor values of other imports in the order of time. Rows above `maxRows` are left out.

@@ -38,7 +38,7 @@ enum DerivedOffsets {
     static let all = Part(readings: "TRUE", places: [[]], records: "TRUE", devices: nil)
 
     /// The readings of these blocks, and the records in the table `placed_record`. No other rows are read:
-    /// each daily import may change such statements, and reading the whole store would take long.
+    /// each daily import may change statements about zones, and reading the whole store would take long.
     static func listed(_ blocks: [Block], hasRecords: Bool) -> Part {
       Part(
         readings: """
