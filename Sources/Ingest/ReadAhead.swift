@@ -3,7 +3,7 @@
 package import Logbook
 
 /// Reads an input one batch ahead on a separate thread, while the previous batch is stored. Reading and
-/// storing take about the same time.
+/// storing take about the same time, so neither waits long for the other.
 struct ReadAhead {
   /// The state of the ingestor after a batch.
   struct ReadBatch {

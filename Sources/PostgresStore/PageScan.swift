@@ -254,8 +254,8 @@ struct PageReadings {
     rows.append((series, reading, bucket))
   }
 
-  /// Splits a sum into two numbers: the first one times 2^32, plus the second one, which has 32 bits and can
-  /// be negative.
+  /// Splits a sum into the two numbers that it combines: the first number times 2^32, plus the second number,
+  /// which has 32 bits and can be negative.
   private static func halves(_ sum: Int64) -> (Int64, Int64) {
     let second = Int64(Int32(truncatingIfNeeded: sum))
     return ((sum - second) >> 32, second)

@@ -25,7 +25,8 @@ final class PartitionWalk: ReadingSource {
   private let isWalked: [Bool]
   private let instants: Range<Int64>
   private var queue: OrderingQueue
-  /// If positions are counts: the instant of the readings so far that comes last in the listing.
+  /// If positions are counts: among the instants of the readings that were read, the one that comes last in
+  /// the listing.
   private var furthest: Int64
   private var isAtEnd = false
 
