@@ -75,8 +75,8 @@ extension Store {
 
   /// Queues a download for a later upload.
   ///
-  /// - isPinned: for readings, whether this range is downloaded before all others whenever all data of the
-  ///   remote is downloaded again.
+  /// - Parameter isPinned: for readings, whether this range is downloaded before all others whenever all data
+  ///   of the remote is downloaded again.
   /// - Returns: false if there is nothing to fetch, since the store has the complete content.
   @discardableResult
   package func queueDownload(
