@@ -191,8 +191,8 @@ package struct StatsQuery {
     try newestItem { $0.recordKinds = [] }.map { ($0.utc, DeviceTime(seconds: $0.shown)) }
   }
 
-  /// The instant of the newest visible item in UTC seconds. An item is not visible if its clock was further
-  /// ahead than any time zone.
+  /// The instant of the newest visible item in UTC seconds. Items more than 26 hours after the present are
+  /// ignored: no time zone explains such a time, so the clock of their device was wrong.
   package func newestInstant() throws -> Int64? { try newestItem()?.utc }
 
   /// The instant of the newest visible item in UTC seconds, and the time that its clock showed, in civil

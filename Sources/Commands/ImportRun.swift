@@ -169,8 +169,8 @@ final class ImportRun {
     let count = report.counts.knownRecords + report.counts.keptRecords
     output.message(
       "\(displayed(report.source)): \(counted(count, "record")) not stored: import \(other.ingest) read another column of this "
-        + "file and has records at the same times. To import both columns: "
-        + "glucoport undo \(report.ingest), glucoport undo \(other.ingest), then import --map \(other.map.shellWord)")
+        + "file and has records at the same times. To import both columns: glucoport undo \(report.ingest), "
+        + "glucoport undo \(other.ingest), then import --map \(other.map.shellWord)")
   }
 
   private func importOne(_ reader: InputReader, _ place: ImportPaths.FoundInput) throws -> ExitStatus {

@@ -54,7 +54,7 @@ extension WireCodec {
     }
   }
 
-  /// The query of a request for the readings in these buckets.
+  /// The query of a request for the readings in these buckets of `IdentityDigests`.
   package static func queryForReadings(in buckets: [Int]) -> String { "readings=\(text(buckets))" }
 
   /// The query of a request for the records in these buckets whose ids are greater than `guid`; nil for all.

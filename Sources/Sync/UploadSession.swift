@@ -83,7 +83,8 @@ package final class UploadSession {
     let readings: PendingReadings
   }
 
-  /// The maximum number of times that one upload sends a record, since other nodes may change it each time.
+  /// The maximum number of times that one upload sends a record without success, since other nodes may change
+  /// it each time. The next upload sends it again.
   static let maxAttempts = 5
 
   /// The period in seconds before now whose readings are downloaded first if everything is downloaded, since

@@ -96,14 +96,20 @@ import Testing
   @Test(arguments: [
     ("Fast-acting Insulin (Bolus): 2,5 U", ["rapid 2.5"]),
     ("Insulin (Basal): 8 U,Insulin (Bolus): 1,5 U", ["long 8", "rapid 1.5"]),
+    (
+      "Insuline à action rapide (Bolus): 5 U,Insuline à action prolongée (Basale): 17 UI",
+      ["rapid 5", "long 17"]
+    ),
+    ("Insulina rápida (Bolo): 3 UI", ["rapid 3"]), ("Tresiba: 12 E", ["long 12"]),
+    ("Insulin: 3 U", ["Insulin 3"]), ("Metformin: 500 mg", []),
     ("Insulin (Bolus): 0 U", []), ("Insulin (Bolus): 600 U", []), ("Insulin (Bolus): 3 mg", []),
-    ("Insulin: 3 U", []), ("Insulin (Bolus)", []), ("Bolus 3 U", []), ("Insulin (Bolus): three U", []),
+    ("Insulin (Bolus)", []), ("Bolus 3 U", []), ("Insulin (Bolus): three U", []),
   ])
-  func aContourDoseIsReadOnlyIfItsKindIsKnown(_ medication: String, _ doses: [String]) throws {
+  func aContourDoseIsReadIfItsUnitIsThatOfInsulin(_ medication: String, _ doses: [String]) throws {
     let export = try TextExport(
       Self.header + row("26.08.2026 08:00").replacing("\"\",\"\"\n", with: "\"\(medication)\",\"\"\n"))
     let found = export.records.map { record -> String in
-      guard case .text(let subtype)? = record.fields["subtype"],
+      guard case .text(let subtype)? = record.fields["subtype"] ?? record.fields["text"],
         case .number(let units)? = record.fields["units"]
       else { return "?" }
       return "\(subtype) \(plainNumber(units))"

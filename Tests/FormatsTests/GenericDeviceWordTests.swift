@@ -180,7 +180,7 @@ import Testing
   }
 
   @Test(arguments: ["type", "Категория", "类型", "parametro", "Test"])
-  func aMappedColumnOfValuesNextToNamesOfMeasurementsRequiresASelection(_ name: String) throws {
+  func aMappedColumnOfValuesNeedsARowFilterIfAnotherColumnNamesSeveralMeasurements(_ name: String) throws {
     let map = ["time": "time", "value": "value"]
     let file = try ScratchFile(
       Self.table(Self.sticks, name, value: "value") { $0 % 3 == 2 ? "Puls" : "Zucker" })

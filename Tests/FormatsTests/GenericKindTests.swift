@@ -103,7 +103,9 @@ import Testing
     ("Kapillarglukose (mg/dl)", "smbg (read)"), ("sensor glucose (mg/dL)", "cbg (read)"),
     ("Historic Glucose mg/dL", "cbg (read)"), ("Scan Glucose mg/dL", "scan (read)"),
   ])
-  func aKindWordInTheHeaderHasPrecedenceOverTheIntervals(_ name: String, _ decision: String) throws {
+  func aKindWordInTheHeaderHasPrecedenceOverTheIntervalsBetweenReadings(_ name: String, _ decision: String)
+    throws
+  {
     #expect(try kind(table((0..<50).map { Double($0) * 5 }, header: "time,\(name)")) == decision)
     #expect(try kind(table(Self.sticks, header: "time,\(name)")) == decision)
   }

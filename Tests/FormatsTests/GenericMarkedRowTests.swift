@@ -169,7 +169,7 @@ import Testing
     #expect(try weight.readings().readings.count == 24)
   }
 
-  @Test func aTableWhoseValuesAreNotNumbersIsRefusedWithTheCells() throws {
+  @Test func theRefusalOfATableWhoseValuesAreNotNumbersQuotesTheCells() throws {
     let text = "time,glucose\n" + Self.rows().replacing("\n", with: " mg\n")
     let refusal = try #require(try ScratchFile(text).refusal())
     #expect(refusal.contains("are not plain numbers: '100 mg'"), "\(refusal)")

@@ -238,6 +238,25 @@ import Testing
     }
   }
 
+  @Test(arguments: ["user", "userName", "owner", "child"])
+  func aUserAroundTheListOfReadingsIsThePerson(_ member: String) throws {
+    func stated(_ text: String) throws -> [StatedPerson] {
+      let file = try ScratchFile(text)
+      return try withExtendedLifetime(file) {
+        try InputReader(path: file.url.path, options: Rendering.options()).statedPersons
+      }
+    }
+    let list =
+      #"[{"time":"2026-05-01T07:00:00Z","glucose_mgdl":110},{"time":"2026-05-01T08:00:00Z","glucose_mgdl":120}]"#
+    let (anna, ben) = (
+      try stated(#"{"\#(member)":"anna","data":\#(list)}"#),
+      try stated(#"{"\#(member)":"ben","data":\#(list)}"#)
+    )
+    #expect(anna.count == 1 && ben.count == 1 && anna != ben)
+    #expect(try stated(#"{"app":"anna","data":\#(list)}"#).isEmpty)
+    #expect(try stated(#"{"\#(member)":7,"data":\#(list)}"#).isEmpty)
+  }
+
   @Test func aNumericPersonIDIsNotReadAsTheNumberInTheList() throws {
     func body(_ patient: String, _ day: Int) -> String {
       let measurement =

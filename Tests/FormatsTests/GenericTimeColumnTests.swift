@@ -358,6 +358,9 @@ import Testing
       let file = try ScratchFile("time,glucose (mg/dL)\n" + dates)
       #expect(try file.refusal()?.contains("four digits") == true, "\(dates)")
     }
+    // With the year last, the second date would be in 2031.
+    let future = try ScratchFile(Self.table("26/03/14", "26/03/31"))
+    #expect(try future.refusal()?.contains("four digits") == true)
     // Dates around New Year begin with two different numbers, which may be two years.
     #expect(try ScratchFile(Self.table("25/12/01", "26/01/02")).refusal()?.contains("four digits") == true)
   }

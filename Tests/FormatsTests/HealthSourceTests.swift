@@ -112,7 +112,7 @@ import Testing
       export.readings.count { $0.kind == .cbg } == 60 && export.readings.count { $0.kind == .smbg } == 56)
   }
 
-  @Test func fewValuesOfAnAppleHealthSourceAreReportedAsFingerSticks() throws {
+  @Test func fewValuesOfAnAppleHealthSourceAreFingerSticksWithAWarning() throws {
     for count in 1...3 {
       let few = try Self.export(Self.every5.prefix(count).map { Self.record($0, "Simplera") })
       #expect(Self.kinds(few) == ["Simplera": ["smbg"]])

@@ -68,14 +68,14 @@ import Testing
     "Date;Time;Insulin1 (units);Insulin2 (units)\n05/14/2026;07:15;4;\n",
     "date,time,logged_food,calorie,sugar\n2026-05-17,08:00,bread,210,4\n",
     "date,time,fast_insulin,slow_insulin,comment\n2026-05-17,08:00,4,,\n",
-    // These JSON texts are from other programs.
+    // No format reads these JSON texts, although some have members of known formats.
     #"{"resourceType":"ValueSet","url":"http://example.org"}"#,
     #"{"resourceType":"aws_instance","name":"a"}"#,
     #"{"data":{"metrics":[{"name":"heart_rate","data":[{"date":"2026-11-01 09:30:00 +0000","qty":61}]}]}}"#,
     #"{"header":{"id":"1"},"body":{"value":118,"unit":"mg/dL"}}"#,
     #"{"blood_glucose":{"value":118,"unit":"mg/dL"}}"#, #"{"database":"photos"}"#,
     #"{"table":"BgReadings","row":1,"timestamp":1767251104585,"calculated_value":120}"#,
-    // These XML texts are from other programs.
+    // No format reads these XML texts, although some have elements of known formats.
     "<IMPORT><BGDATA><BG Val=\"104\" Dt=\"2026-05-13\" Tm=\"08:00\"/></BGDATA></IMPORT>",
     "<export><ACSPIX Type=\"1\"/><DEVICE SN=\"1\" BGUnit=\"mg/dL\"/></export>",
     "<IMPORT><ACSPIX Type=\"1\"/><!-- <DEVICE SN=\"1\" BGUnit=\"mg/dL\"/> --></IMPORT>",

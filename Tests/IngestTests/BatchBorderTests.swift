@@ -67,7 +67,7 @@ import Testing
     try expectRerunIsWhole(oneTenth, cut: 1)
   }
 
-  @Test func valuesThatRoundToOneTenthAreOrderedBySizeAcrossBatches() throws {
+  @Test func valuesThatAreEqualWhenRoundedToTenthsAreOrderedBySizeAcrossBatches() throws {
     let bench = try ImportBench()
     try bench.run(bench.file("a.csv", export(oneTenth, before: IngestBatch.size - 2)))
     #expect(

@@ -25,7 +25,7 @@ struct SensorPairsTests {
   }
 
   @Test(arguments: [2, 12, 24, 96])
-  func valuesThatFollowOneAnotherAreOfOnePerson(hours: Int) {
+  func sensorsWhoseValuesRiseAndFallTogetherAreOfOnePerson(hours: Int) {
     #expect(!pairs(hours: hours) { $1 }.areOfOthers)
     #expect(!pairs(hours: hours) { row, one in one * 1.15 + Double(row % 3) * 8 }.areOfOthers)
   }
@@ -45,7 +45,7 @@ struct SensorPairsTests {
     #expect(!flat.areOfOthers)
   }
 
-  @Test func valuesThatDifferByNearlyHalfAreOfTwoPersonsEvenIfTheyFollowOneAnother() {
+  @Test func valuesThatDifferByNearlyHalfAreOfTwoPersonsEvenIfTheyRiseAndFallTogether() {
     #expect(pairs(hours: 2) { _, one in one * 1.6 }.areOfOthers)
     #expect(!pairs(hours: 2) { _, one in one * 1.4 }.areOfOthers)
   }

@@ -174,8 +174,8 @@ import Testing
     #expect(try here.number("SELECT sum(json_extract(fields, '$.carbs')) FROM record") == 70)
   }
 
-  /// A merged item counts as old as the export that it comes from. This export may be older than the newest
-  /// export of the other store.
+  /// A merged item has the age of the export that it comes from, and not the age of the newest export in the
+  /// other store.
   @Test func aLaterExportUpdatesARecordStoredByAMerge() throws {
     func food(_ carbs: Double) -> IngestBatch {
       Make.batch([Make.record(["carbs": .number(carbs)], sourceID: "a")])

@@ -37,7 +37,7 @@ import Testing
   private static let many = 4 * UploadMarks.many
 
   @Test(arguments: [few, many])
-  func readingsImportedBetweenSentOnesStayPending(count: Int) throws {
+  func laterImportsWithTimesBetweenThoseOfSentReadingsStayPending(count: Int) throws {
     try store(0..<count / 2)
     let sent = try pending()
     // Readings of another kind, half of them at the times of the sent readings and half of them a minute

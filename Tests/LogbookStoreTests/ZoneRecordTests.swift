@@ -213,7 +213,7 @@ import Testing
     try scratch.rows("SELECT device_time - \(StoredOffset.sql()) FROM reading ORDER BY position")
   }
 
-  @Test func countersDecideTheRepeatedHourInAnyOrderOfImports() throws {
+  @Test func ticksDecideTheOccurrenceOfARepeatedHourInAnyOrderOfImports() throws {
     let expected = (-24..<48).map { String(1_761_436_800 + $0 * 300) }
     for seed in UInt64(1)...12 {
       var generator = SeededGenerator(seed: seed)

@@ -6,7 +6,8 @@ import Foundation
 import Logbook
 import Testing
 
-// Texts like exports of a server or an app, each named after the one part that is repeated.
+// Inputs of FHIR and Open mHealth for `LinearParsingTests`, which doubles their length. Each input is named
+// after the part that makes it long: one that is repeated, or one that differs in every line.
 
 extension ParsedContent {
   private static let start =

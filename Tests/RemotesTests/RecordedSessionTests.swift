@@ -125,7 +125,8 @@ private struct ServerNames {
   private static let members: Set<String> = ["logbook", "position", "cursor", "revision"]
   private var now: [String: String] = [:]
 
-  /// The text of a recorded request, with the recorded names replaced by those of the server in this test.
+  /// The text of a recorded request. Each id, position, cursor and revision of the recorded server is
+  /// replaced by the one that the server in this test made for it.
   func translated(_ text: String) -> String {
     var (text, result) = (text[...], "")
     let isPart = { (character: Character) in

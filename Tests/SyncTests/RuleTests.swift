@@ -100,7 +100,7 @@ import Testing
       ("LogbookStoreTests/ReadingRulesTests", "onlyADerivedUTCOffsetCanBeRecalculated")),
     Rule(
       "Ticks determine the offsets in a repeated hour, in any order of the readings.",
-      ("LogbookStoreTests/ZoneRecordTests", "countersDecideTheRepeatedHourInAnyOrderOfImports")),
+      ("LogbookStoreTests/ZoneRecordTests", "ticksDecideTheOccurrenceOfARepeatedHourInAnyOrderOfImports")),
     Rule(
       "Only a change of zone moves documents on a site, and only those of uploaded items whose instant changed.",
       ("SyncTests/SiteMoveTests", "aChangeOfTimeZoneMovesReadingsAndRecordsOnASite"),

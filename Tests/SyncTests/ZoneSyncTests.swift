@@ -246,7 +246,8 @@ import Testing
     }
   }
 
-  /// Imports, zone changes and uploads of two or three stores in random order.
+  /// Two or three stores import, undo and redo imports, change zones and upload in random order. Then
+  /// conflicts are resolved, and all stores upload.
   @Test(arguments: Seeds.share(of: Seeds.first(3), every: 3), [2, 3])
   func storesWithDifferentSystemTimeZonesEndWithEqualInstants(
     seed: UInt64, count: Int

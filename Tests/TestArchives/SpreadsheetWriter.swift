@@ -194,7 +194,8 @@ package struct SpreadsheetWriter {
     }
   }
 
-  /// The date of a day number, which ODS files have as text.
+  /// The cell for a date that is given as the day number of a spreadsheet. ODS files store dates as text, not
+  /// as numbers.
   private static func date(of days: String) -> Cell {
     let seconds = ((Double(days) ?? 0) - 25_569) * 86_400
     return date(DeviceTime(seconds: Int64(seconds.rounded())).text, shown: "~")

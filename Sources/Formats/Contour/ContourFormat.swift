@@ -212,13 +212,11 @@ extension ContourFormat {
     guard !cell.isEmpty else { return }
     guard cell.count <= Field.maxNameBytes else { return out.skip("medication") }
     for part in Self.parts(cell.text) {
-      guard let (subtype, units) = Self.dose(part) else {
+      guard let dose = Self.dose(part) else {
         out.skip("medication")
         continue
       }
-      out.add(
-        .insulin, at: time, owner: model, line: row.line,
-        ["subtype": .text(subtype), "units": .number(units)])
+      out.add(.insulin, at: time, owner: model, line: row.line, dose)
     }
   }
 
@@ -236,18 +234,26 @@ extension ContourFormat {
     return parts.map { String($0.drop(while: \.isWhitespace)) }.filter { !$0.isEmpty }
   }
 
-  /// The kind of insulin and the units of a part; nil if it is not a dose of a known kind.
-  private static func dose(_ part: String) -> (subtype: String, units: Double)? {
+  /// The fields of a part that states units of insulin; nil for other medication. Without a known word for the
+  /// use of the insulin, its name is the text.
+  private static func dose(_ part: String) -> [String: FieldValue]? {
     guard let colon = part.lastIndex(of: ":") else { return nil }
-    let name = foldedHeader(String(part[..<colon]))
+    let name = part[..<colon]
     let amount = part[part.index(after: colon)...].split(whereSeparator: \.isWhitespace)
-    let kinds = [("(bolus)", "rapid"), ("(basal)", "long")]
-    guard amount.count == 2, amount[1] == "U", let kind = kinds.first(where: { name.contains($0.0) }),
+    guard amount.count == 2, insulinUnits.contains(amount[1].lowercased()),
       let units = Field.with(String(amount[0]).replacing(",", with: "."), { $0.number() }), units > 0,
       PlausibleAmounts.units.contains(units)
     else { return nil }
-    return (kind.1, units)
+    let words = HeaderWords(String(name)).words
+    let uses = [("bol", "rapid"), ("basal", "long")]
+    let use = uses.first { stem, _ in words.contains { $0.hasPrefix(stem) } }?.1
+    if let subtype = use ?? InsulinName.subtype(String(name)) {
+      return ["subtype": .text(subtype), "units": .number(units)]
+    }
+    return ["text": .text(String(name)), "units": .number(units)]
   }
+
+  private static let insulinUnits: Set<String> = ["u", "e", "ie", "iu", "ui", "j", "j."]
 }
 
 extension ContourFormat {

@@ -37,7 +37,8 @@ enum FHIRIdentity {
     return parts
   }
 
-  /// The reading with these parts and a value; nil if a part is damaged.
+  /// Makes a reading of the parts of its identity and of the value that the Observation states. Nil if a part
+  /// is missing or damaged.
   static func reading(_ parts: [String: JSONValue], _ measurement: Measurement) -> (Reading, Device)? {
     var own = parts
     own["unit"] = .text(measurement.unit.name)

@@ -4,9 +4,11 @@ import Logbook
 
 /// Detects columns of times that mix two forms: times with and without an offset, or two forms of date.
 ///
-/// A spreadsheet that opens dates of the other order turns 04/05 into a wrong date, and saves it in its own
-/// form. It leaves 04/13 as text. So the days of one form are at most 12, and those of the other form are 13
-/// or later. A few rows that a person typed or pasted can differ.
+/// A spreadsheet may expect the month first and open a file with the day first, or the reverse. It turns
+/// 04/05 into a wrong date, and saves this date in a form that differs from that of the file. A date such as
+/// 13/04 it cannot read, so it stays text. So the days of one form are at most 12, and those of the other
+/// form are 13 or later. Up to a tenth of the dates may differ from this rule, since a person may have typed
+/// or pasted some rows.
 struct GenericTimeForms {
   private struct Form: Hashable {
     let separator: UInt8
@@ -57,8 +59,9 @@ struct GenericTimeForms {
     }
   }
 
-  /// Adds the time zone that a row names, with the row's time. One zone has at most two offsets, an hour
-  /// apart. The larger offset is that of summer time, so it never occurs in winter.
+  /// Notes the time zone that a row names, to find out whether all rows can be of one zone; see
+  /// `hasSeveralZones`. A zone has at most two offsets, an hour apart. The larger offset is that of summer
+  /// time, so it occurs only in the summer half of the year, north or south of the equator.
   mutating func note(zone cell: Field, at seconds: Int64) {
     let (cell, season) = (cell.trimmed, Season(seconds))
     guard !cell.isEmpty, !hasSeveralZones, season != lastSeason || !cell.hasSameBytes(as: lastZone) else {

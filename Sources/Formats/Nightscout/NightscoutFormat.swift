@@ -229,7 +229,8 @@ extension NightscoutFormat {
     return record
   }
 
-  /// The server's own key. A document of API v1 has no `identifier`, and API v3 uses its `_id`.
+  /// The id of a document: its `identifier`, or else its `_id`, which is the `identifier` that API v3 returns
+  /// for a document of API v1. A document without both is identified by its time and its event type.
   private func sourceID(_ document: NightscoutRow) -> String {
     for member in [NightscoutMember.identifier, .id] {
       let key = document[member]

@@ -117,8 +117,8 @@ protocol ExportFormat: SendableMetatype {
   var joinMark: String? { get }
   /// The statements about the person in the items that were read so far.
   var statedPersons: [StatedPerson] { get }
-  /// The failure of an input that was read to its end and had no row that a person selected; nil for any
-  /// other input.
+  /// The failure of an input that was read to its end, if none of its rows is of the person or has the value
+  /// that the user chose with `--where` or `--patient`. Otherwise nil.
   var failureAtEnd: Failure? { get }
   /// When the export was made, in UTC seconds; nil if the input does not state it.
   var generatedAt: Int64? { get }

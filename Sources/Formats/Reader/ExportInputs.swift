@@ -212,7 +212,8 @@ package struct ExportInputs {
     return try .export(InputReader(source: source, options: options))
   }
 
-  /// The sheets that are inputs.
+  /// The indexes of the sheets to import: those with the name that a person gave, or all sheets without a
+  /// name.
   ///
   /// - Throws: `Failure` if there is no sheet, or none with the name that a person gave.
   private static func sheets(

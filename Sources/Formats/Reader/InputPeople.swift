@@ -265,6 +265,17 @@ extension InputHead {
   ]
   private static let lastNameMembers: Set = ["lastName", "last_name"]
 
+  /// The texts of members around the objects that name a user or an owner. Formats of services are left out:
+  /// there, such a member can name the program.
+  private var usersAroundObjects: [StatedPerson] {
+    ["user", "username", "userName", "owner", "child"].compactMap { member in
+      guard names(member), !objects.contains(where: { $0.keys.contains(member) }),
+        let value = value(of: member)
+      else { return nil }
+      return StatedPerson(label: value, of: "\(GenericFormat.id) \(member.lowercased())")
+    }
+  }
+
   /// Names of members around the objects that hold an object with the name or the id of the person.
   private static let personMembers = ["patient", "person", "subject", "user", "participant", "owner"]
 
@@ -285,8 +296,8 @@ extension InputHead {
   /// The statements about a person in JSON outside of the objects with readings.
   func personAroundObjects(of format: any ExportFormat.Type) -> [StatedPerson] {
     guard isJSON, !format.picksRows || format == GenericFormat.self else { return [] }
-    let nested = format == GenericFormat.self ? personsInMembers : []
-    return nested
+    let isGeneric = format == GenericFormat.self
+    return (isGeneric ? personsInMembers + usersAroundObjects : [])
       + envelopePersons.compactMap { member in
         guard let value = value(of: member), !Self.lastNameMembers.contains(member) else { return nil }
         guard let completion = Self.nameMembers[member] else {

@@ -16,7 +16,8 @@ enum ServerAnswer {
     "data", "result", "graphData", "activeSensors", "entries", "records", "egvs", "readings", "items",
   ]
   private static let maxText = 160
-  /// The maximum length of a word with a digit that is shown. A longer one may be a token.
+  /// A word that contains a digit is shown only up to this length. A longer word may be a token, so `…` is
+  /// shown instead.
   private static let maxWord = 16
 
   /// The reason why the answer holds no data, and what to do next; nil for any other input.

@@ -179,8 +179,8 @@ struct DateOrderSurvey {
     shortYears = time.hasShortYear && found.first.count == 1 && found.second.count <= 2 ? found : nil
   }
 
-  /// Refuses dates that seem to begin with a two-digit year. Either they are recent only in this order. Or,
-  /// with the year last, they would all be on one day of each year.
+  /// Refuses dates that seem to begin with a two-digit year. With the year last, they would be years old, in
+  /// the future, or all on one day of each year.
   ///
   /// - Throws: `Failure` of category `badInput`.
   func refuseYearFirst() throws {
@@ -188,7 +188,8 @@ struct DateOrderSurvey {
     if let latest, let yearFirst {
       let isRecent = yearFirst.newest > latest - Self.oldSeconds / 2
       let isOldOtherwise = yearFirst.newestOther < latest - Self.oldSeconds
-      begins = begins || isRecent && (isOldOtherwise || yearFirst.jumpsOtherwise)
+      let isFutureOtherwise = yearFirst.newestOther > latest
+      begins = begins || isRecent && (isOldOtherwise || isFutureOtherwise || yearFirst.jumpsOtherwise)
     }
     guard begins else { return }
     throw Failure(

@@ -42,7 +42,7 @@ extension Store {
     try queueDownload(.attachment(digest), .waiting, at: seconds)
   }
 
-  /// The pending contents of attachments.
+  /// Counts the contents of attachments that wait for upload or download, and those that were refused.
   package func attachmentBacklog() throws -> AttachmentBacklog {
     try read { database in
       let toSend = try Row.fetchOne(

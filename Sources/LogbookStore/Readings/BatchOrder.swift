@@ -48,8 +48,9 @@ struct BatchOrder {
   /// Readings that have another value, but the same stated identity or tick as an earlier reading of the
   /// batch.
   private(set) var changed: [Item] = []
-  /// Groups of different readings with one key, in the order of their occurrences. Their final occurrences
-  /// depend on the readings with this key that are already stored.
+  /// Groups of different readings whose identities are equal except for the occurrence, a number from 0. They
+  /// are in the order of these numbers. The number under which a reading is stored also depends on the
+  /// readings that are already stored with this identity.
   private(set) var together: [[Item]] = []
   /// Indexes of readings in the batch whose tick an earlier reading of another day has, too.
   private(set) var restarted: [Int] = []

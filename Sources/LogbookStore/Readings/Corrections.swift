@@ -234,8 +234,9 @@ extension Corrections {
   private func replacements(of old: Candidate, in place: [Candidate]) throws -> Set<Int64> {
     var imports: Set<Int64> = []
     for other in place where old.lastImports.isDisjoint(with: other.exports.keys) {
-      // The other value comes from a later export that another store imported, and this store's import has
-      // the old value.
+      // Another store imported an export with the other value, and it is later than all exports with the old
+      // value, which this store imported. So the old value is hidden. The later export was not imported here,
+      // so the current import is named as the reason.
       if let age = other.remoteAge, !old.exports.isEmpty, age > old.age ?? .unknown,
         try !isWithdrawn(other.reading)
       {

@@ -350,7 +350,7 @@ extension ReadingWriter {
     }
   }
 
-  /// A stored reading whose value an item of the input has, too.
+  /// A stored reading that has the position and the value of an item of the input.
   private struct Known {
     let occurrence: Int64
     let isWithdrawn: Bool

@@ -158,7 +158,7 @@ struct SameMinutes {
     }
   }
 
-  /// The readings of the other device near these shown times.
+  /// The readings of the other device whose device times are in this range.
   private mutating func others(_ times: ClosedRange<Int64>) throws -> [Value] {
     let (first, last) = (times.lowerBound, times.upperBound)
     let slack = PositionSpan.maxOffset

@@ -43,7 +43,7 @@ struct ShortReadingID {
   private static let timeDigits = 7
   private static let maxSeconds: Int64 = 1 << (5 * Int64(timeDigits))
 
-  /// The shown time, in civil seconds.
+  /// The device time of the reading in seconds since 1970, without a time zone; see `DeviceTime.seconds`.
   let seconds: Int64
   /// The two digits from the identity. A person may omit them if the time identifies only one reading.
   let check: String

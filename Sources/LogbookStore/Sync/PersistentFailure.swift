@@ -30,7 +30,8 @@ extension PersistentFailure {
   /// The text in the setting: category, time and token mark, separated by blanks, then the message.
   var stored: String { "\(category.rawValue) \(since) \(tokenMark) \(message)" }
 
-  /// The failure in a setting; nil for a text that this version did not write.
+  /// Parses the text of a setting, as `stored` writes it. Nil for a text of another form, which another
+  /// version of the program may have written.
   init?(stored: String) {
     let parts = stored.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
     guard parts.count == 4, let category = FailureCategory(rawValue: String(parts[0])),

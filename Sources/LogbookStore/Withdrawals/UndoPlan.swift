@@ -103,8 +103,9 @@ struct UndoPlan {
   static let isPulled = "outcome = 'whole' AND digest IS NULL AND meter IS NULL AND NOT \(isTyped)"
   /// The SQL condition for the single ingest of all readings that were typed in this store.
   static let isTyped = "format = '\(Device.typed.format)'"
-  /// The SQL condition for an ingest of `fetch`, which may run on a timer. A file could have the same prefix
-  /// in its name, but names of sources have only letters, digits and hyphens.
+  /// The SQL condition for an ingest of `fetch`. Undo passes over it, since a timer may have started it. Its
+  /// source is `IngestSource.fetched` and a name of letters, digits and hyphens. The path of a file that
+  /// begins with the same prefix mostly has another character, such as a dot or a slash.
   static let isFetched =
     "(source GLOB '\(IngestSource.fetched)*' AND source NOT GLOB '\(IngestSource.fetched)*[^A-Za-z0-9-]*')"
   /// The SQL condition for a row that only stores the age of an export in a merged store.

@@ -270,7 +270,8 @@ private struct StoredCauses {
     next = try rows.step() ? rows.point(from: 0) : nil
   }
 
-  /// The stored cause of a reading; 0 if it is visible. Later calls must not ask for earlier readings.
+  /// The stored cause why a reading is hidden; 0 if it is visible. Callers ask for readings in ascending
+  /// order.
   mutating func cause(of point: SeriesPoint) throws -> Int64 {
     while let row = next, row < point { next = try rows.step() ? rows.point(from: 0) : nil }
     return next == point ? rows.integer(3) : 0

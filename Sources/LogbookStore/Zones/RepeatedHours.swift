@@ -98,7 +98,8 @@ struct RepeatedHours {
     }
   }
 
-  /// The last reading before a tick whose time is outside of a repeated hour.
+  /// The last reading of a series before this tick whose offset is certain. Left out are readings whose shown
+  /// time a clock change skipped or repeated.
   private func lastBefore(_ position: Int64, of series: Series) throws -> Row? {
     let statement = try RawStatement(
       keptBy: database,

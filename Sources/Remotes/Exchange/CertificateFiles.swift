@@ -3,7 +3,7 @@
 package import Logbook
 import NIOSSL
 
-/// Reads the files with certificates and keys that a person set for a remote.
+/// Reads the files with certificates and keys that a person set for a remote or a source.
 package enum CertificateFiles {
   /// Checks the files of a client certificate. No connection is made.
   ///
