@@ -126,6 +126,10 @@ import Testing
     #expect(
       try sources("Timestamp,Name,KH (g),Fett,Eiweiß,Kalorien", "2026-03-10 07:10,Oats,45,7,8,230")
         == ["food diary ''"])
+    let english = "Timestamp,Name,Carbs (g),Fat,Protein,Calories,Serving quantity,Number of servings"
+    #expect(try sources(english, "2026-03-10 07:10,Oats,45,7,8,230,1,1") == ["food diary ''"])
+    // Without the title of Glooko, the table may be the food diary of another program.
+    #expect(try !claims(english + "\n2026-03-10 07:10,Oats,45,7,8,230,1,1\n"))
     #expect(
       try sources("Timestamp,Name,Value,Insulin Type", "2026-03-10 07:10,Novorapid,6,Rapid")
         == ["insulin diary ''"])

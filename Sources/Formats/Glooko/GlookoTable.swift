@@ -93,6 +93,8 @@ struct GlookoTable {
     }
     guard let kind, unknown.count <= 2, (kind != .cgm && kind != .meter) || unit != nil else { return nil }
     if kind == .carbs || kind == .note, columns.count > 3 { return nil }
+    // Food diaries of other programs have the English names, too.
+    if kind == .food, !hasTitle, cells.contains(where: { Self.bare($0) == "carbs (g)" }) { return nil }
     (self.kind, self.unit, self.unknown, count) = (kind, unit, unknown, cells.count)
     self.columns = GlookoColumn.allCases.map { columns[$0] ?? -1 }
   }
@@ -122,7 +124,7 @@ struct GlookoTable {
     "insulin type": .insulinType, "insulin-typ": .insulinType, "insulinetype": .insulinType,
     "blood glucose input": .glucoseInput, "blutzuckereingabe": .glucoseInput,
     "invoer bloedglucose": .glucoseInput,
-    "carbs input (g)": .carbs, "kohlenhydrataufnahme (g)": .carbs, "kh (g)": .carbs,
+    "carbs input (g)": .carbs, "carbs (g)": .carbs, "kohlenhydrataufnahme (g)": .carbs, "kh (g)": .carbs,
     "inmatning av kolhydrater (g)": .carbs, "invoer koolhydraatverbruik (g)": .carbs,
     "carbs ratio": .carbRatio, "kohlenhydratverhältnis": .carbRatio,
     "insulin delivered (u)": .delivered, "abgegebenes insulin (e)": .delivered,
@@ -137,7 +139,9 @@ struct GlookoTable {
     "total basal (u)": .totalBasal, "basal gesamt (u)": .totalBasal,
     "alarm/event": .alarm, "alarm/ereignis": .alarm,
     "name": .name, "fett": .fat, "eiweiß": .protein, "kalorien": .energy,
+    "fat": .fat, "protein": .protein, "calories": .energy,
     "portionen": .servings, "anzahl der portionen": .servingCount,
+    "serving quantity": .servings, "number of servings": .servingCount,
     "intensität": .intensity, "verbrannte kalorien": .burned,
     "wert": .value, "value": .value, "medikamententyp": .medicationType,
   ]

@@ -13,6 +13,9 @@ struct LibreDiaryRow {
   let owner: String
   /// The export's id of this row; empty without one. One row can have two records.
   let sourceID: String
+  /// The serial number of the phone or reader, if the export has one for each row. A new phone states the
+  /// entries of the old one again, with another serial number.
+  var serial = ""
 
   /// Words that mean exercise if a note consists of one of them: en, es, fr, de, nl, sv, it.
   private static let exerciseWords: Set<String> = [
@@ -103,7 +106,7 @@ struct LibreDiaryRow {
     _ kind: RecordKind, _ part: String, _ fields: [String: FieldValue], to out: inout BatchBuilder
   ) {
     out.add(
-      kind, at: time, owner: owner, sourceID: sourceID.isEmpty ? "" : "\(sourceID) \(part)", line: row.line,
-      fields)
+      kind, at: time, owner: owner, source: serial, sourceID: sourceID.isEmpty ? "" : "\(sourceID) \(part)",
+      line: row.line, fields)
   }
 }

@@ -247,7 +247,7 @@ extension LibreViewFormat {
     }
     let diary = LibreDiaryRow(
       row: row, columns: columns, mark: mark.mark, carbs: header.carbs, time: time, owner: owner(row),
-      sourceID: "")
+      sourceID: "", serial: row[header.columns.time - 1].text)
     switch type {
     case UInt8(ascii: "4") where filled & own & ~spill.bit & ~columns.bit(columns.notes) != 0:
       diary.addInsulin(to: &out)

@@ -197,6 +197,7 @@ extension NightscoutFormat {
       of: document, unit: unit, hasOwnDose: parts.contains { $0.state.kind == .insulin })
     let time = shown(instant, document)
     let id = sourceID(document)
+    let hasID = !document[.identifier].isEmpty || !document[.id].isEmpty
     let source = NightscoutTreatment.source(of: document)
     let made = parts.isEmpty ? [] : Set(content.records.map { NightscoutTreatment.guid(id, $0.part) })
     for (kind, part, fields) in content.records {
@@ -207,9 +208,12 @@ extension NightscoutFormat {
           || part == kind.rawValue && own.state.kind == kind && !made.contains(own.guid)
       }
       if isTaken { continue }
+      // Documents without an id are rows of a table, which have equal times and types if they are separate
+      // doses.
+      let event = document[.eventType].trimmed.text
       out.add(
-        kind, at: time, owner: document[.device].text, source: source, sourceID: "\(id)/\(part)",
-        line: row.line, byClock: instant.isWallClock, fields)
+        kind, at: time, owner: hasID ? document[.device].text : "\(event) \(source)", source: source,
+        sourceID: hasID ? "\(id)/\(part)" : "", line: row.line, byClock: instant.isWallClock, fields)
     }
     if let (measurement, marks) = content.glucose {
       add(.smbg, measurement, marks, at: instant, time, document, into: &out)

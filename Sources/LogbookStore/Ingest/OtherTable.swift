@@ -2,6 +2,7 @@
 
 import GRDB
 import Logbook
+import SQLiteRows
 
 /// An earlier input with other amounts at the times of this input's rows, if both are tables whose columns a
 /// person named, and this one is probably not a later export of the same table.
