@@ -27,8 +27,9 @@
 /// evidence: food diaries give two equal foods of a meal the same time.
 ///
 /// At a full minute, two equal doses may be one dose in two injections. They are copies only if four in five
-/// minutes with doses, within a week before and after, have two equal doses. These must have at least four
-/// different amounts.
+/// minutes with doses around them have two equal doses. These must have at least four different amounts. The
+/// minutes are those within a week before and after, within two days before, within two days after, or within a
+/// day before and after: an export may repeat only some days of another one.
 package struct OwnCopies: Hashable, Sendable {
   fileprivate struct Copy: Hashable, Sendable {
     let item: String
@@ -68,6 +69,11 @@ package struct OwnCopies: Hashable, Sendable {
   /// The minimum number of minutes with copies, if every item with seconds has a copy. By chance, a repeated
   /// dose is exactly at a full minute only once in 30 times.
   private static let minWhole = 3
+  /// The times before and after a copy at a full minute, in seconds. In one of these pairs, nearly all minutes
+  /// must have two equal doses.
+  private static let completeSpans: [(before: Int64, after: Int64)] = [
+    (spanSeconds, spanSeconds), (2 * 86_400, 0), (0, 2 * 86_400), (86_400, 86_400),
+  ]
   /// The time before and after an item in which pairs are counted, in seconds.
   static let spanSeconds: Int64 = 7 * 86400
   /// Items must be read up to this distance outside a period, in seconds, to find all copies in the period.
@@ -123,24 +129,31 @@ package struct OwnCopies: Hashable, Sendable {
     }
   }
 
-  /// The copies at full minutes, if nearly all minutes with doses within a week of them have two equal doses,
-  /// of several amounts.
+  /// The copies at full minutes around which nearly all minutes with doses have two equal doses, of several
+  /// amounts.
   private static func complete(_ copies: [Copy], _ repeated: [Copy], _ single: [Int64]) -> [Copy] {
     let doses = repeated.filter { $0.kind == .insulin }
-    var (twice, once) = (Window(doses.map(\.instant)), Window(single))
-    var first = 0
-    return copies.filter { copy in
-      let minute = copy.instant.minuteStart
-      let found = twice.count(around: minute)
-      guard found > maxByChance, once.count(around: minute) * 4 <= found else { return false }
-      while first < doses.count, doses[first].instant < minute - spanSeconds { first += 1 }
-      var amounts: Set<[Int64]> = []
-      for dose in doses[first...] where dose.instant.minuteStart <= minute + spanSeconds {
-        amounts.insert(dose.units)
-        if amounts.count >= minAmounts { return true }
+    var found: Set<Copy> = []
+    for (before, after) in completeSpans {
+      var (twice, once) = (
+        Window(doses.map(\.instant), before: before, after: after),
+        Window(single, before: before, after: after)
+      )
+      var first = 0
+      for copy in copies {
+        let minute = copy.instant.minuteStart
+        let count = twice.count(around: minute)
+        guard count > maxByChance, once.count(around: minute) * 4 <= count else { continue }
+        while first < doses.count, doses[first].instant < minute - before { first += 1 }
+        var amounts: Set<[Int64]> = []
+        for dose in doses[first...] {
+          guard dose.instant.minuteStart <= minute + after, amounts.count < minAmounts else { break }
+          amounts.insert(dose.units)
+        }
+        if amounts.count >= minAmounts { found.insert(copy) }
       }
-      return false
     }
+    return copies.filter(found.contains)
   }
 
   /// The copies that have more than five minutes with evidence within a week before and after. Most of these
@@ -157,23 +170,28 @@ package struct OwnCopies: Hashable, Sendable {
     }
   }
 
-  /// Counts the minutes, within a week before and after a minute, that are evidence for copies. Callers ask
-  /// for the minutes in the order of time.
+  /// Counts the minutes, some time before and after a minute, that are evidence for copies. Callers ask for the
+  /// minutes in the order of time.
   private struct Window {
     private var minutes: [Int64] = []
     private var (first, end) = (0, 0)
+    private let before: Int64
+    private let after: Int64
 
     /// Counts each minute once: a dose and a meal that were typed together are not more evidence than one of
     /// them.
-    init(_ instants: [Int64]) {
+    init(
+      _ instants: [Int64], before: Int64 = OwnCopies.spanSeconds, after: Int64 = OwnCopies.spanSeconds
+    ) {
+      (self.before, self.after) = (before, after)
       for instant in instants where minutes.last != instant.minuteStart {
         minutes.append(instant.minuteStart)
       }
     }
 
     mutating func count(around minute: Int64) -> Int {
-      while first < minutes.count, minutes[first] < minute - OwnCopies.spanSeconds { first += 1 }
-      while end < minutes.count, minutes[end] <= minute + OwnCopies.spanSeconds { end += 1 }
+      while first < minutes.count, minutes[first] < minute - before { first += 1 }
+      while end < minutes.count, minutes[end] <= minute + after { end += 1 }
       return end - first
     }
   }

@@ -229,6 +229,13 @@ struct OwnCopyTests {
     }
     #expect(Self.verdicts(one + other + meals).kept.count == 42 + 14)
     #expect(Self.verdicts(meals).kept.count == 28)
+    // The new site has the last days of the old one, and then goes on by itself.
+    for overlap in 2...8 as ClosedRange<Int64> {
+      let (old, new) = (
+        site("a", days: 0..<20, amounts: 5), site("b", days: 20 - overlap..<34, amounts: 5)
+      )
+      #expect(Self.verdicts(old + new).kept.count == 34 * 3, "\(overlap)")
+    }
     // All doses count if only one of three a day is doubled, if they have few different amounts, or if they
     // are on one day.
     #expect(Self.verdicts(one + site("b", days: 0..<14, amounts: 5, hours: [8])).kept.count == 56)
