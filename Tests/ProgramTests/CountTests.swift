@@ -445,4 +445,40 @@ struct CountTests {
     let outcome = try await program.run(arguments: arguments)
     #expect(outcome.status == status && outcome.errors.contains(words), "\(outcome.errors)")
   }
+
+  // MARK: Changes of an item that has copies
+
+  @Test func anEditOfADoseReportsTheCopyThatCountsThen() async throws {
+    let program = try Self.program()
+    _ = try await Self.importBoth(program)
+    let doses = try await program.run("list", "--kind", "insulin", "--format", "ndjson").output.split(
+      separator: "\n")
+    let line = try #require(doses.first { $0.contains("mysugr") && $0.contains("5.5") })
+    let id = try #require(line.firstMatch(of: /"(?:id|guid)":"([0-9a-f]{8})/)?.1)
+    // An edit that keeps the amount changes nothing about the copy.
+    let same = try await program.run("record", "edit", String(id), "--note", "soup")
+    #expect(same.status == 0 && same.errors == "", "\(same.errors)")
+    let edited = try await program.run("record", "edit", String(id), "7", "U")
+    #expect(edited.status == 0, "\(edited.errors)")
+    let copy = try #require(edited.errors.firstMatch(of: /glucoport record hide ([0-9a-f]{8})/)?.1)
+    #expect(
+      edited.errors.contains("has the same insulin as \(copy), and that counts now"), "\(edited.errors)")
+    func total() async throws -> String {
+      try await program.run("stats", "--since", "2026-05-04", "--until", "2026-05-05").output
+    }
+    #expect(try await total().contains("12.5 U"))
+    #expect(try await program.run("record", "hide", String(copy)).errors == "")
+    #expect(try await total().contains("7.0 U"))
+  }
+
+  @Test func hidingADoseReportsTheCopyThatCountsThen() async throws {
+    let program = try Self.program()
+    _ = try await Self.importBoth(program)
+    let doses = try await program.run("list", "--kind", "insulin", "--format", "ndjson").output.split(
+      separator: "\n")
+    let line = try #require(doses.first { $0.contains("mysugr") && $0.contains("6.5") })
+    let id = try #require(line.firstMatch(of: /"(?:id|guid)":"([0-9a-f]{8})/)?.1)
+    let hidden = try await program.run("record", "hide", String(id))
+    #expect(hidden.errors.contains("and that counts now"), "\(hidden.errors)")
+  }
 }

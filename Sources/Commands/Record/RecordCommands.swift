@@ -113,6 +113,7 @@ struct RecordEditCommand: AsyncPrintingCommand {
     var placed = RecordDraft(
       kind: record.kind, at: record.deviceTime, placement: record.placement, fields: RecordFields())
     try content.place(&placed, in: store, zone: zone)
+    let copies = try RecordCopies(of: record, in: store)
     let edit = try RecordEditor(store, at: Host.now()).edit(record.guid) { draft in
       draft.fields = changes.applied(to: draft.fields)
       if content.at != nil { (draft.deviceTime, draft.placement) = (placed.deviceTime, placed.placement) }
@@ -127,6 +128,7 @@ struct RecordEditCommand: AsyncPrintingCommand {
     for edit in tried {
       try result.show("edited", edit, store, output)
     }
+    try copies.warn(store, output)
   }
 }
 
@@ -159,12 +161,14 @@ struct RecordDeleteCommand: AsyncPrintingCommand {
         "Delete this record? 'glucoport undo' brings it back for 30 days, only in this store.",
         otherwise: "nothing was deleted", output)
     }
+    let copies = try RecordCopies(of: record, in: store)
     let edit = try RecordEditor(store, at: Host.now()).delete(record.guid)
     let tried = try await pushOption.attempt(
       [edit], in: store, target.storeOptions, output, isQuiet: result.quiet)
     for edit in tried {
       try result.show("deleted", edit, store, output)
     }
+    try copies.warn(store, output)
   }
 }
 
@@ -188,11 +192,13 @@ struct RecordHideCommand: PrintingCommand {
 
   func run(_ output: Output) throws {
     let (store, record) = try target.open(.editor)
+    let copies = try RecordCopies(of: record, in: store)
     let isChanged = try WithdrawalEditor(store, at: Host.now()).set(
       record, isHidden: true, reason: reason)
     if !quiet {
       output.line(isChanged ? "hidden: \(record.guid)" : "unchanged: \(record.guid) is hidden already")
     }
+    try copies.warn(store, output)
   }
 }
 

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CommandParts
+import Foundation
+import Logbook
+import LogbookStore
+import Report
+
+/// The copies of a dose or a meal that other sources state, and that do not count as long as this one does.
+///
+/// If the record is edited, hidden or deleted, a copy counts instead of it or in addition to it. Then a person
+/// must know, since the total of the day is not the expected one.
+struct RecordCopies {
+  private struct Copy {
+    let guid: String
+    let source: CountingSource
+  }
+
+  /// The maximum time between a record and its copy, in seconds: they can have equal shown times in two zones.
+  private static let maxSeconds: Int64 = 26 * 3600
+
+  private let record: StoredRecord
+  private let copies: [Copy]
+
+  /// Finds the copies before the record is changed.
+  init(of record: StoredRecord, in store: Store) throws {
+    self.record = record
+    guard CountingContext.recordKinds.contains(record.kind), !record.isDeleted else {
+      copies = []
+      return
+    }
+    var found: [Copy] = []
+    try Self.forEachNear(record, store) { item, verdict in
+      if case .repeats(record.guid, _) = verdict, item.id != record.guid {
+        found.append(Copy(guid: item.id, source: item.source))
+      }
+    }
+    copies = found
+  }
+
+  /// Prints a line for each copy that counts after the change.
+  func warn(_ store: Store, _ output: Output) throws {
+    guard !copies.isEmpty else { return }
+    var counting: Set<String> = []
+    try Self.forEachNear(record, store) { item, verdict in if verdict.counts { counting.insert(item.id) } }
+    for copy in copies where counting.contains(copy.guid) {
+      let id = copy.guid.prefix(8)
+      output.message(
+        "\(SourceTitle.text(copy.source)) has the same \(record.kind.rawValue) as \(id), and that counts now; "
+          + "to leave it out: glucoport record hide \(id)")
+    }
+  }
+
+  private static func forEachNear(
+    _ record: StoredRecord, _ store: Store, _ body: (CountableItem, CountVerdict) -> Void
+  ) throws {
+    var filter = ItemFilter()
+    (filter.readingKinds, filter.recordKinds) = ([], [record.kind])
+    (filter.since, filter.until) = (record.utc - maxSeconds, record.utc + maxSeconds)
+    try store.forEachCounted(filter) { _, item, verdict in body(item, verdict) }
+  }
+}
