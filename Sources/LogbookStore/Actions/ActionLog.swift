@@ -20,7 +20,8 @@ package struct PersonAction: Hashable, Sendable {
     /// The typed reading, if the subject is a reading and not a record. `state` is then the withdrawal with
     /// which `undo` hides the reading.
     package let reading: TypedReading?
-    /// The reading that the subject hides or shows; nil if it is not in the store.
+    /// The reading that this subject, a withdrawal, hides or shows. Nil for other subjects, and for a reading
+    /// that the store does not have.
     package let target: TypedReading?
     /// Whether the action changed the subject. False for a record that belongs to an edited entry and that
     /// the edit left unchanged.
@@ -61,9 +62,9 @@ package enum PersonStep: Hashable, Sendable {
 /// The log of the actions in this store. 30 days after a record was deleted, its content is removed from the
 /// log.
 struct ActionLog {
-  /// How long the content of a deleted record is kept.
+  /// How long the log keeps the content of a deleted record.
   static let keptSeconds: Int64 = 30 * 86_400
-  /// The maximum number of actions that are kept.
+  /// The maximum number of actions that the log keeps.
   static let maxActions: Int64 = 1000
 
   private let database: Database
@@ -93,8 +94,9 @@ struct ActionLog {
     for guid in guids { try keepState(of: guid, action, isAfter: true) }
     for reading in added { try keep(reading, action, isAdded: true) }
     for reading in kept { try keep(reading, action, isAdded: false) }
-    // Undo cannot remove a withdrawal that the action created. So the state logged before the action is the
-    // same withdrawal without the field `hidden`, which hides nothing.
+    // An undo cannot remove the record of a withdrawal that the action created, it can only overwrite it. So
+    // a state before the action is logged, too: the same withdrawal without the field `hidden`, which hides
+    // nothing.
     try database.executeCached(
       sql: """
         INSERT INTO action_state
@@ -185,8 +187,8 @@ extension ActionLog {
 }
 
 extension RecordState {
-  /// The typed reading for which this state is logged. Such a state is a withdrawal without the field
-  /// `hidden`, and only represents the reading.
+  /// The typed reading that this logged state represents; nil for other states. The log represents a typed
+  /// reading by a withdrawal without the field `hidden`, which hides nothing.
   var addedReading: ReadingIdentity? {
     guard kind == .withdrawal, fields[Withdrawal.hiddenName] == nil else { return nil }
     var fields = fields

@@ -6,8 +6,8 @@ import SQLiteRows
 
 /// The queues of attachment contents: those to be uploaded and those to be downloaded.
 enum AttachmentQueue {
-  /// Queues every content: for upload if this store has it, and for download if this store lacks it. What the
-  /// remote has is not known.
+  /// Queues all contents again, since it is not known which ones the remote has. A content that this store
+  /// has is queued for upload, and a missing one for download.
   static func requeueAll(_ database: Database) throws {
     try database.execute(
       sql: "UPDATE blob SET uploaded = 0, refusal = NULL WHERE uploaded = 1 OR refusal IS NOT NULL")
@@ -15,7 +15,8 @@ enum AttachmentQueue {
       sql: "UPDATE download SET refusal = NULL, not_before = NULL WHERE kind = 'attachment'")
   }
 
-  /// Queues the contents again that the remote refused permanently. Returns their number.
+  /// Queues again the contents that the remote refused permanently. Returns the number of those to which a
+  /// record refers.
   static func releaseRefused(_ database: Database) throws -> Int {
     // A content that no record refers to is not sent again, so it is not counted.
     let contents =
@@ -68,18 +69,18 @@ extension Store {
   }
 }
 
-/// The numbers of pending contents of attachments.
+/// The numbers of contents of attachments that wait for upload or download, or that were refused.
 package struct AttachmentBacklog: Hashable, Sendable {
-  /// Contents that are queued for upload.
+  /// The number of contents that are queued for upload.
   package let toSend: Int
   /// The number of bytes in the contents that `toSend` counts.
   package let toSendBytes: Int64
-  /// Contents that are queued for download.
+  /// The number of contents that are queued for download.
   package let toFetch: Int
-  /// Contents that the remote refused permanently.
+  /// The number of contents that the remote refused permanently.
   package let refused: Int
-  /// Contents that are no longer fetched: the remote refused or damaged them, or they are too large for this
-  /// store.
+  /// The number of contents that are not fetched any more: the remote refused or damaged them, or they are
+  /// too large for this store.
   package let notFetched: Int
   /// The number of contents in `toFetch` that the remote did not have when it was asked.
   package let absent: Int

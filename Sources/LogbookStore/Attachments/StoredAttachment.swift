@@ -51,7 +51,7 @@ package struct StoredAttachment: Sendable {
 
 extension Store {
   /// The attachments of the entry with this guid, in the order in which they were attached. If the guid is
-  /// that of an attachment, only this attachment.
+  /// that of an attachment, returns only this attachment.
   package func attachments(of guid: String) throws -> [StoredAttachment] {
     try read { database in
       try Row.fetchAll(

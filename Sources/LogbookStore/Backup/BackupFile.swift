@@ -53,7 +53,7 @@ package struct BackupFile: Hashable, Sendable {
     }
   }
 
-  /// Copies a store only to find the size and digest of the copy, which is then deleted.
+  /// Finds the size and the digest that a copy of the store has. The copy is deleted.
   package static func measure(_ store: Store, part: String) throws -> BackupFile {
     try make(of: store, part: part) { part in
       part.remove()
@@ -172,9 +172,9 @@ private struct BackupPart {
     return target
   }
 
-  /// SQLite would apply a log of another database that lies next to `target` to the copy. If a file is
-  /// replaced, its logs are removed. If no file is at `target`, a log may be the last trace of a lost store,
-  /// so the backup fails.
+  /// Prevents that SQLite applies a log of another database, which has the name of `target` and a suffix, to
+  /// the copy. If an existing file is replaced, its logs are removed. If no file is at `target`, such a log
+  /// may be the last trace of a lost store, so the backup fails.
   private func clearLogs(of target: String, replaces: Bool) throws(Failure) {
     for suffix in ["-wal", "-journal"] {
       let log = target + suffix
@@ -203,8 +203,8 @@ extension Store {
   fileprivate func copy(into file: String) throws {
     try translatingErrors(file) {
       try queue.inDatabase { database in
-        // SQLite refuses VACUUM INTO while `query_only` is on, although it writes another file. So the
-        // setting is turned off during the copy.
+        // SQLite refuses VACUUM INTO while `query_only` is on, although VACUUM INTO writes only another file.
+        // So the setting is turned off during the copy.
         let isReader = try Bool.fetchOne(database, sql: "PRAGMA query_only") ?? false
         try database.execute(sql: "PRAGMA query_only = OFF")
         let copied = Result {
@@ -246,8 +246,8 @@ extension Store {
         throw DatabaseError(resultCode: ResultCode(rawValue: code), message: to.lastErrorMessage)
       }
     }
-    // A step of zero pages only takes the write lock. It is held until the backup ends, so nothing changes in
-    // between.
+    // A step of zero pages only takes the write lock. The lock is held until the backup ends, so the store
+    // cannot change between `keep` and the copy.
     try require(sqlite3_backup_step(backup, 0), SQLITE_OK)
     try keep()
     try require(sqlite3_backup_step(backup, -1), SQLITE_DONE)

@@ -35,7 +35,8 @@ package struct BackupNote: Hashable, Sendable {
 /// The list of a store's backups, in a file next to the store. If the list were in the store, it would make
 /// every backup differ from the previous one. Each line is a JSON object, and the newest is last.
 package struct BackupNotes {
-  /// The maximum for `backup --keep`, which deletes older backups by these notes.
+  /// The maximum number for the option `backup --keep`. With this option, older backups that these notes list
+  /// are deleted.
   package static let maxKept = 500
   /// The maximum number of notes in the file.
   static let maxNotes = 1000

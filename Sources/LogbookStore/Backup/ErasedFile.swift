@@ -9,7 +9,7 @@ package struct ErasedFile {
   /// What happened to the file.
   package enum Outcome: Hashable, Sendable {
     case removed, absent
-    /// The file has other bytes than expected, and was not removed.
+    /// The file does not have the expected bytes, or it is not a regular file. It was not removed.
     case other
   }
 
@@ -22,8 +22,8 @@ package struct ErasedFile {
   package init(_ path: String) { self.path = path }
 
   /// Overwrites and removes the file. If a SHA-256 is expected, the file is first renamed with `suffix`. If
-  /// the command is interrupted, the name shows the next command that the file can be removed, although its
-  /// content is damaged.
+  /// the command is interrupted, the next command recognises the file by this name. It then removes the file,
+  /// although its bytes do not have the SHA-256 any more.
   ///
   /// - Parameter sha256: the expected SHA-256 of its bytes in hexadecimal; nil for any content.
   /// - Throws: `Failure`: `permission`, `inputOutput`.

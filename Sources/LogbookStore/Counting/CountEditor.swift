@@ -73,7 +73,7 @@ enum CountDecisions {
       do throws(JSONError) {
         if let decision = CountDecision(fields: try RecordFields(json: text)) { decisions.append(decision) }
       } catch {
-        // A decision in a form that glucoport never writes is ignored.
+        // A decision with fields that glucoport never writes is ignored.
         continue
       }
     }
@@ -99,9 +99,7 @@ extension Store {
     }
   }
 
-  /// The visible item with this id; nil if there is none, or if it has no counted amount.
-  ///
-  /// - Parameter id: the guid of a record, or the canonical identity of a reading.
+  /// The visible item with this id; nil if there is none, or if the item has no counted amount.
   private static func countableItem(_ id: String, _ database: Database) throws -> CountableItem? {
     if let identity = ReadingIdentity(text: id) { return try countableReading(identity, database) }
     let row = try Row.fetchOne(
@@ -155,7 +153,8 @@ extension Store {
     }
   }
 
-  /// The sources of the visible items, by kind. All of these items are read.
+  /// The sources of the visible items, by kind. It reads all of these items, so its time grows with the
+  /// store.
   package func countingSourcesByKind() throws -> [CountableItem.Kind: Set<CountingSource>] {
     var filter = ItemFilter()
     filter.readingKinds = CountingContext.readingKinds

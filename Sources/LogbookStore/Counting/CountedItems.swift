@@ -14,9 +14,9 @@ extension Store {
     return rules
   }
 
-  /// Calls `body` with each dose, meal, finger stick and ketone reading that passes the filter and is
-  /// visible, and with its verdict. The order is by time. Items outside the filter's range are read as well,
-  /// since they affect the verdicts.
+  /// Calls `body` with each visible dose, meal, finger stick and ketone reading that passes the filter, and
+  /// with the verdict on it. The order is by time. Items outside the filter's range are read as well, since
+  /// they affect the verdicts.
   ///
   /// - Parameter omitted: the addresses of finger sticks to leave out, because they affect no verdict.
   package func forEachCounted(

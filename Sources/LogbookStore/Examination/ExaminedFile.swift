@@ -10,7 +10,7 @@ package import Logbook
 final class ExaminedFile {
   private let handle: OpaquePointer
 
-  /// Makes a second file available to queries, under this schema name.
+  /// Attaches a second file to the connection, so that SQL queries can read it under the schema name `name`.
   func attach(_ path: String, as name: String, isImmutable: Bool) throws {
     try forEach("ATTACH ? AS \(name)", Self.uri(path, isImmutable: isImmutable)) { _ in }
   }
@@ -32,7 +32,7 @@ final class ExaminedFile {
 
   deinit { sqlite3_close_v2(handle) }
 
-  /// All rows of a query, as text.
+  /// Runs an SQL query. Returns all rows as text.
   func rows(_ sql: String) throws -> [[String?]] {
     var rows: [[String?]] = []
     try forEach(sql) { statement in
@@ -44,10 +44,10 @@ final class ExaminedFile {
     return rows
   }
 
-  /// The number in the first row of a query; nil for NULL or if there is no row.
+  /// Runs an SQL query. Returns the number in the first row; nil for NULL or if there is no row.
   func number(_ sql: String) throws -> Int64? { try rows(sql).first?.first?.flatMap { Int64($0) } }
 
-  /// The SHA-256 of the bytes in the first column of all rows, in hexadecimal.
+  /// Runs an SQL query. Returns the SHA-256 of the bytes in the first column of all rows, in hexadecimal.
   func sum(_ sql: String, _ argument: String) throws -> String {
     var digest = Digest()
     try forEach(sql, argument) { statement in
@@ -106,8 +106,8 @@ package enum SQLiteLibrary {
   /// The version of the library.
   package static var version: SQLiteVersion { SQLiteVersion(sqlite3_libversion_number()) }
 
-  /// The build options that removed a feature from the library which stores need. Empty if the library has
-  /// all of these features.
+  /// The build options of the library that removed a feature which stores need. Empty if the library has all
+  /// of these features.
   package static var missing: [String] {
     SQLiteVersion.missing(isThreadSafe: sqlite3_threadsafe() != 0) { sqlite3_compileoption_used($0) != 0 }
   }

@@ -3,13 +3,14 @@
 import Logbook
 import SQLiteRows
 
-/// The differences between a store and a copy, such as a backup, in data that never changes once it is
-/// stored. SQLite's pages have no checksums, so only a comparison with a copy reveals a value that the disk
-/// altered.
+/// The differences between a store and a copy of it, such as a backup. Only data that never changes once it
+/// is stored is compared. SQLite's pages have no checksums, so only a comparison with a copy reveals a value
+/// that the disk altered.
 package struct StoreComparison: Hashable, Sendable {
   /// The number of readings that both the copy and the store have.
   package private(set) var readings = 0
-  /// The number of the copy's records that are unchanged in the store.
+  /// The number of records that were compared: the copy and the store have them with the same version and
+  /// revision.
   package private(set) var records = 0
   /// The number of readings and records in the copy that the store lacks. They must have been lost, since
   /// nothing is ever deleted.
@@ -19,7 +20,7 @@ package struct StoreComparison: Hashable, Sendable {
   /// The table and key of the first missing or different row.
   package private(set) var first: String?
 
-  /// The columns of a reading that never change, apart from its key.
+  /// The columns of a reading that never change, apart from those of the primary key.
   private static let readingColumns = [
     "stated_offset", "value", "unit", "range_flag", "threshold", "marks",
   ]

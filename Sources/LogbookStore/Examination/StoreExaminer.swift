@@ -174,8 +174,8 @@ package struct StoreExaminer {
   /// writes to the store.
   private func schemaFindings(_ file: ExaminedFile) throws -> SchemaComparison {
     func texts(_ sql: String) throws -> [String] { try file.rows(sql).compactMap { $0.first ?? nil } }
-    // This program does not know the statements of an older schema. It is enough to check that no view has
-    // replaced a table, since only tables are read.
+    // This program does not know the SQL statements that created an older schema. It is enough to check that
+    // no view has replaced a table, since only tables are read.
     guard try file.number("PRAGMA user_version") == Int64(Schema.schema.version) else {
       return SchemaComparison(
         changed: try Schema.schema.replacedTables(texts(FileSchema.views)).map { "table \($0)" })

@@ -14,8 +14,8 @@ package struct IngestCounts: Equatable, Sendable {
   package var restoredReadings = 0
   /// Readings that occur more than once in this input. Each was stored once.
   package var repeatedReadings = 0
-  /// Readings for which the source stated another value earlier. The first value is kept, and the other value
-  /// is listed as a revision.
+  /// Readings for which the source stated another value earlier. The store keeps the first value, and lists
+  /// the other value as a revision.
   package var changedReadings = 0
   /// Hand-typed readings that this input corrects or contains a second time. A withdrawal was written for
   /// each of them.
@@ -45,12 +45,13 @@ package struct IngestCounts: Equatable, Sendable {
   /// Readings whose shown time is implausible.
   package var doubtfulTimes = 0
   /// Items that did not get the zone given for this import, because they belong to a period with another
-  /// zone. An earlier import gave them the same zone, and a person stated the period after that.
+  /// zone. An earlier import had given them the same zone as this import, and a person stated the period
+  /// after that.
   package var periodItems = 0
-  /// Items of earlier imports that this input contains, too, and whose instant the zone given for this input
-  /// changed.
+  /// Items of earlier imports that are also in this input, and whose instants changed because of the zone
+  /// given for this input.
   package var movedItems = 0
-  /// Times in an export of another store for which the zones of this store give another instant than the
+  /// Counts the times of another store's export that have another instant by the zones of this store than the
   /// export states.
   package var moved = MovedTimes()
   /// New readings, counted by the name of their kind, such as `cbg`.
@@ -65,7 +66,7 @@ package struct IngestCounts: Equatable, Sendable {
   /// The last shown time, in civil seconds, of the items that `firstCounted` describes.
   package var lastCounted: Int64?
 
-  /// Set if no earlier import names the account that made this export, but one names another account.
+  /// Set if earlier imports name accounts, but none of them is the account that made this export.
   package var newAccount: NewAccount?
 
   /// An import whose export was made by an account that no earlier import names.

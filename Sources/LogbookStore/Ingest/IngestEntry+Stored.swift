@@ -65,11 +65,11 @@ private struct StoredCounts: Codable {
   }
 }
 
-/// A decision in its stored form.
+/// A decision as it is stored in JSON.
 struct StoredDecision: Codable {
   let subject, value, basis: String
 
-  /// The decisions in the JSON of an ingest.
+  /// Parses the decisions in the JSON of an ingest.
   ///
   /// - Throws: `Failure` of category `inputOutput` for content that another program wrote.
   static func decisions(_ json: String, ingest: Int64) throws -> [Decision] {

@@ -19,8 +19,8 @@ package struct IngestSource: Sendable {
   package let modifiedAt: Int64?
   /// The decisions that were made before the first batch.
   package let decisions: [Decision]
-  /// Whether readings may be stored only at the end of the input, in the order of time. True for a file;
-  /// false for a pipe or a meter, whose readings should appear at once.
+  /// Whether the ingest may buffer readings, and store them at the end of the input in the order of time.
+  /// True for a file; false for a pipe or a meter, whose readings should appear at once.
   package let mayWait: Bool
   /// Whether the ingest shows the items again that a withdrawal of the same input hides, as with `--again`.
   package let restoresWithdrawn: Bool
@@ -28,8 +28,8 @@ package struct IngestSource: Sendable {
   /// another store.
   package let zone: InputZone?
 
-  /// Whether a person said that the input is of the store's person. If so, its statements about the person
-  /// are not checked.
+  /// Whether a person stated that the input is of the store's person. If so, the input's statements about its
+  /// person are not checked.
   package let acceptsPerson: Bool
   /// What the input states about its person.
   package let persons: [StatedPerson]

@@ -3,7 +3,7 @@
 import GRDB
 import Logbook
 
-/// Times in an export of another store for which the zones of this store give another instant than the export
+/// The times of another store's export that have another instant by the zones of this store than the export
 /// states.
 package struct MovedTimes: Equatable, Sendable {
   /// The number of readings and records with such a time.

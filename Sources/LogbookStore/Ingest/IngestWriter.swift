@@ -21,7 +21,7 @@ package final class IngestWriter {
     var knownWithdrawn = KnownReadings()
     /// Whether the input itself states the identities of its readings, as an export of a store does.
     var statesIdentities = false
-    /// The items to which the zone applies that a person gave for the input.
+    /// The items that get the zone which a person gave for the input.
     var given = GivenItems()
     var doubled = DoubledTimes()
     /// The range of positions at which the ingest stored new readings, by the ids of their series.
@@ -58,7 +58,7 @@ package final class IngestWriter {
   var corrections: Corrections?
   var otherKind: KindMismatch?
   private var sensors: SensorComparison?
-  /// The decoded withdrawals. All batches use them.
+  /// The decoded withdrawals. All batches share them, so that no batch decodes them again.
   let withdrawals = WithdrawalCache()
 
   init(
@@ -113,9 +113,9 @@ package final class IngestWriter {
   }
 
   /// Stores a batch in one transaction. If the source allows it, unsorted readings are buffered for
-  /// `storeSpooled` instead. Readings with the newest first are buffered, too, if they are later than all
-  /// stored ones. After the first buffered batch, the readings of all later batches are buffered as well: of
-  /// two readings with one identity, the first one must be stored.
+  /// `storeSpooled` instead. A batch with the newest readings first is buffered, too, if it has a reading
+  /// that is later than all stored ones. After the first buffered batch, the readings of all later batches
+  /// are buffered as well: of two readings with one identity, the first one must be stored.
   ///
   /// - Returns: the readings that the store rejects. Items that the batch already lists as rejected are not
   ///   included.
@@ -266,6 +266,9 @@ package final class IngestWriter {
     state.persons.formUnion(new)
   }
 
+  /// Runs `work` in a transaction, or in the caller's transaction if there is one. If `work` fails, `state`
+  /// gets its earlier value.
+  ///
   /// - Parameter last: runs at the end of the transaction, after the zones and withdrawals in records were
   ///   applied.
   func inTransaction(then last: () throws -> Void = {}, _ work: () throws -> Void) throws {
@@ -284,8 +287,8 @@ package final class IngestWriter {
   }
 
   /// Whether it is faster to sort the readings before storing them. For readings with the newest first, this
-  /// is true only if they are later than all stored ones. If they fall between stored readings, sorting saves
-  /// no time.
+  /// is true only if one of them is later than all stored ones. If all of them fall between stored readings,
+  /// sorting saves no time.
   private func shouldSortFirst(_ readings: [Reading]) throws -> Bool {
     if UnsortedSpool.areScattered(readings) { return true }
     guard UnsortedSpool.areNewestFirst(readings) else { return false }

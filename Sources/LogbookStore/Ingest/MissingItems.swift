@@ -25,7 +25,8 @@ struct MissingItems {
     "coalesce(i.generated_at, 0) <= (SELECT coalesce(generated_at, 0) FROM ingest WHERE id = \(ingest))"
   }
 
-  /// The SQL condition that the ingest `i` has readings that were downloaded from a remote.
+  /// The SQL condition that the ingest `i` read no export: its readings were downloaded from a remote, merged
+  /// from another store, or typed.
   private static let isPulled = "i.outcome = 'whole' AND i.digest IS NULL AND i.meter IS NULL"
   private struct Item {
     let time: DeviceTime
@@ -102,8 +103,8 @@ struct MissingItems {
     return try missing.compactMap { try item(at: $0, of: series) }
   }
 
-  /// Whether other imports brought later readings. If so, readings from a remote may come from a newer export
-  /// than this one, since the age of their export is not known.
+  /// Whether other imports stored later readings in the series. If so, readings from a remote may come from a
+  /// newer export than this one, since the age of their export is not known.
   private func hasLaterReadings(than position: Int64, of series: Int64) throws -> Bool {
     try Bool.fetchOne(
       database.cachedStatement(

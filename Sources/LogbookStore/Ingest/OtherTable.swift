@@ -4,8 +4,8 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// An earlier input with other amounts at the times of this input's rows, if both are tables whose columns a
-/// person named, and this one is probably not a later export of the same table.
+/// An earlier input with other amounts at the times of this input's rows. Both inputs are tables whose
+/// columns a person named. This input is probably not a later export of the same table.
 ///
 /// A record of such a table is identified by its time, since the table has no ids. So a table of basal doses
 /// would change the boluses of another file at the same times. A later export of one table has mostly equal

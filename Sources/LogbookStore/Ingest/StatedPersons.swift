@@ -11,8 +11,8 @@ package enum PersonVerdict: Hashable, Sendable {
   case unknown
   /// The compared statements name the same person.
   case same
-  /// They state different people. The values describe the import that stated the other person: its number,
-  /// its format, and when it began in UTC seconds.
+  /// The compared statements name different people. The values describe the import that stated the other
+  /// person: its number, its format, and when it began in UTC seconds.
   case other(ingest: Int64, format: String, startedAt: Int64)
 }
 
@@ -35,7 +35,7 @@ extension Store {
   }
 }
 
-/// The statements about the person by imports of a store that are not undone.
+/// What the imports of a store stated about the person. Imports that were undone are left out.
 struct StatedPersons {
   private struct Known {
     let kind: Int
@@ -110,8 +110,8 @@ struct StatedPersons {
     .other(ingest: known.ingest, format: known.format, startedAt: known.startedAt)
   }
 
-  /// The first import that names another account than these statements, if no import names their account. Nil
-  /// if there is none, so that each new name is reported once.
+  /// The first import that names another account than these statements. Nil if an import already names their
+  /// account, so that each account is reported only once.
   func importOfOtherAccount(than stated: [StatedPerson]) throws -> Int64? {
     let accounts = stated.filter(\.isOfAccount)
     let known = try accounts.isEmpty ? [] : known().filter(\.isOfAccount)

@@ -26,7 +26,8 @@ struct StatedZone {
     (self.zone, self.ingest, self.database) = (zone.base, ingest, database)
   }
 
-  /// Throws before the first item is stored if the logbook already has the maximum number of statements.
+  /// Throws if the logbook already has the maximum number of statements. Called before the first item is
+  /// stored.
   func requireRoom() throws {
     let count = try Int.fetchOne(database.cachedStatement(sql: "SELECT count(*) FROM item_zone")) ?? 0
     guard count >= ItemZone.maxRecords else { return }
@@ -77,10 +78,10 @@ struct StatedZone {
     var moved = 0
   }
 
-  /// The items of an input whose offsets are derived from zones.
+  /// Those items of an input whose offsets are derived from zones.
   private struct Brought {
     var whole = WithdrawnInput(group: UUID().uuidString.lowercased())
-    /// The items that currently have another zone.
+    /// The items in `whole` that have another zone until the statement of this import is applied.
     var others = WithdrawnInput(group: "")
     /// The visible items of earlier imports whose offset the zone changes.
     var moved = WithdrawnInput(group: "")
@@ -240,7 +241,7 @@ struct EqualStatements {
           """), arguments: [zone])
   }
 
-  /// The readings of a series for which the last statement gives this zone.
+  /// The readings of a series that have this zone by the latest statement about them.
   private func held(_ all: [ItemZone], of series: SeriesName) -> PointRuns {
     var held = PointRuns([])
     var rest = all.sorted { ItemZone.precedes($1, $0) }[...]

@@ -5,8 +5,8 @@ import Logbook
 import SQLiteRows
 
 /// Merges another store of the same person into a store. Readings are matched by identity, records by id. An
-/// item that one of both stores hides stays hidden, unless an import of the other store contains it. The
-/// result is the same as after an upload of both stores to one remote.
+/// item that one of the stores hides becomes visible if an import of the other store contains it. Otherwise
+/// it stays hidden. The result is the same as after an upload of both stores to one remote.
 package struct StoreMerge {
   /// The format id with which merges are listed, the same as for glucoport's exports.
   package static let format = "glucoport"
@@ -68,8 +68,8 @@ package struct StoreMerge {
     )
   }
 
-  /// Applies the withdrawals of the store to the copy. The copy then states which of the hidden items its own
-  /// imports contain.
+  /// Applies the withdrawals of the store to `other`, the private copy of the other store. The copy then
+  /// states which of the hidden items its own imports contain.
   private func learnWithdrawals(of store: Store) throws {
     let kind = RecordKind.withdrawal.rawValue
     let withdrawals = try store.read { try AgedRecord.page(after: "", kind: kind, limit: .max, $0) }
@@ -198,7 +198,8 @@ extension IngestWriter {
     }
   }
 
-  /// Adopts a base zone that a person gave to the other store, if no record in it states this zone yet.
+  /// Adopts a base zone that a person gave to the other store, if no record of the other store states this
+  /// zone yet.
   private func takeBaseZone(of other: Store) throws {
     let theirs = try other.read { database in
       try LogbookZones.isUnjoined(database) ? LogbookZones(database) : nil
@@ -308,7 +309,8 @@ private final class RecordMerge {
     return outcome
   }
 
-  /// Whether the base zone of the other store may replace this store's, because no person gave that one.
+  /// Whether the base zone of the other store may replace that of this store, because no person gave the zone
+  /// of this store.
   private func adoptsBase(_ state: RecordState) throws -> Bool {
     try !state.isDeleted && LogbookZones(database).origin != .given
   }

@@ -77,8 +77,8 @@ extension Store {
   package func forEachItem(_ filter: ItemFilter, _ body: (StoredItem) throws -> Void) throws {
     try translatingErrors(path) {
       try queue.inDatabase { database in
-        // The transaction makes both cursors see the same state of the store, even if an import adds items
-        // meanwhile.
+        // The transaction makes the cursors of readings and of records see the same state of the store, even
+        // if an import adds items meanwhile.
         try database.inTransaction(.deferred) {
           try Self.merge(database, filter, body)
           return .commit
@@ -240,8 +240,8 @@ private struct ListedRecords {
   }
 
   /// A shown time that is before all of the `newest` newest records; nil if there are fewer records. The
-  /// index by shown time finds it without sorting. It is earlier by two maximum offsets, since the order by
-  /// instant can differ from the order by shown time.
+  /// index by shown time finds it without sorting. The result is two maximum offsets before the found shown
+  /// time, since the order by instant can differ from the order by shown time.
   private static func firstShown(
     _ database: Database, _ filter: ItemFilter, _ range: StatementArguments, newest: Int
   ) throws -> Int64? {

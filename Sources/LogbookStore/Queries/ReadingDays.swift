@@ -3,7 +3,7 @@
 import GRDB
 package import Logbook
 
-/// The readings of one day, by the time that the devices showed, and their sync state.
+/// The readings of one day, and their sync state. A reading belongs to the day that its device showed.
 package struct ReadingDay: Hashable, Sendable {
   /// The first second of the day, in civil seconds.
   package let start: DeviceTime
@@ -11,7 +11,7 @@ package struct ReadingDay: Hashable, Sendable {
   package let readings: Int
   /// The number of readings that the remote does not have yet.
   package let queued: Int
-  /// The sync state of the reading of this day that is furthest from being synced.
+  /// The sync state of the day: that of the reading which is furthest from being synced.
   package let state: SyncState
 }
 

@@ -16,7 +16,7 @@ package struct StoredReading: Sendable {
   package let positionKind: PositionKind
   /// The shown time in civil seconds, or the tick.
   package let position: Int64
-  /// The value as the identity of the reading has it; see `Reading.valueBucket`.
+  /// The value as a part of the reading's identity, in tenths of mmol/L; see `Reading.valueBucket`.
   package let valueBucket: Int64
   /// Distinguishes readings that share every other part of the identity: 0, 1, 2 and so on.
   package let occurrence: Int64
@@ -41,7 +41,8 @@ package struct StoredReading: Sendable {
   /// The instant in UTC seconds.
   package var utc: Int64 { deviceTime.seconds - Int64(placement.utcOffset) }
 
-  /// The address that commands use: device, kind, position, value bucket and occurrence.
+  /// The address that commands use: device, kind, position, value bucket, and the number that separates
+  /// readings of one identity.
   package var address: String {
     "r\(deviceID).\(kind.name).\(positionKind.name)\(position).\(valueBucket).\(occurrence)"
   }

@@ -2,11 +2,8 @@
 
 import Logbook
 
-/// The readings of one batch in the order of the table's key. Equal readings are removed, and different
-/// readings with one key get separate occurrences.
-///
-/// Sorted readings are inserted five times faster than unsorted ones, since each insert appends to its part
-/// of the B-tree. Sorting also places readings with one identity next to each other.
+/// The readings of one batch in the order of the table's primary key. Equal readings are removed. Different
+/// readings with the same identity get different numbers in `occurrence`.
 struct BatchOrder {
   private struct Key {
     let partition: Int64
@@ -41,7 +38,7 @@ struct BatchOrder {
     var series: Int { Int(shortSeries) }
   }
 
-  /// The readings to store, in the order of the key.
+  /// The readings to store, in the order of the table's primary key.
   private(set) var items: [Item] = []
   /// The number of readings that are equal to an earlier one of the batch, and so are not stored.
   private(set) var repeated = 0
@@ -52,7 +49,7 @@ struct BatchOrder {
   /// are in the order of these numbers. The number under which a reading is stored also depends on the
   /// readings that are already stored with this identity.
   private(set) var together: [[Item]] = []
-  /// Indexes of readings in the batch whose tick an earlier reading of another day has, too.
+  /// The indexes in the batch of readings with the same tick as an earlier reading of another day.
   private(set) var restarted: [Int] = []
   private var keys: [Key] = []
 
@@ -163,10 +160,10 @@ struct BatchOrder {
     ValueSets.numbers(one) && one.placement.utcOffset != other.placement.utcOffset
   }
 
-  /// Numbers different readings of one identity as occurrences. Stated occurrences are kept. Values that are
-  /// equal only after rounding are numbered by size, with control tests last. Two sensor values at one shown
-  /// time are numbered in the order of the input. Of a repeated hour, the values with a stated offset come
-  /// last. A tick identifies only one reading, so the others are listed as changed.
+  /// Gives different readings of one identity different occurrence numbers. Numbers that the input states are
+  /// kept. Values that are equal only after rounding are numbered by size, with control tests last. Two
+  /// sensor values at one shown time are numbered in the order of the input. Of a repeated hour, the values
+  /// with a stated offset come last. A tick identifies only one reading, so the others are listed as changed.
   private mutating func number(_ distinct: [Int], series: Int, _ valueBucket: Int64, _ readings: [Reading]) {
     let first = readings[distinct[0]]
     if first.occurrenceIsStated {

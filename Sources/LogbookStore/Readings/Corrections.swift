@@ -25,8 +25,8 @@ final class Corrections {
   private let ingest: Int64
   /// The exports that were imported, by the numbers of their imports.
   private var exports: [Int64: Export?] = [:]
-  /// For each series, the age of the export from which the remote got its readings, as far as the readings
-  /// show it.
+  /// For each series, the age of the export from which the remote got its readings. The newest reading from
+  /// the remote shows it; see `newestFromRemote`.
   private var remoteAges: [Int64: ExportAge?] = [:]
 
   init(_ database: Database, ingest: Int64) throws {
@@ -112,9 +112,9 @@ final class Corrections {
     let reading: StoredReading
     /// The ages of the exports that contain the reading, by the numbers of their imports.
     let exports: [Int64: ExportAge]
-    /// The minimum age of the last export with this reading, if another store imported it; nil if an import
-    /// of this store contained the reading. Exports grow, so that export also contains the newest pulled
-    /// reading of the series, whose time is used.
+    /// An estimate of the age of the last export with this reading, if only another store imported it; nil if
+    /// an import of this store contained the reading. Exports grow, so that export is not older than the
+    /// newest reading of the series from the remote.
     let remoteAge: ExportAge?
     /// The age of the last export that contains the reading; nil if unknown.
     var age: ExportAge? { exports.values.max() ?? remoteAge }
@@ -234,9 +234,9 @@ extension Corrections {
   private func replacements(of old: Candidate, in place: [Candidate]) throws -> Set<Int64> {
     var imports: Set<Int64> = []
     for other in place where old.lastImports.isDisjoint(with: other.exports.keys) {
-      // Another store imported an export with the other value, and it is later than all exports with the old
-      // value, which this store imported. So the old value is hidden. The later export was not imported here,
-      // so the current import is named as the reason.
+      // This store imported all exports with the old value. Another store imported a later export, which has
+      // the other value. So the old value is hidden. This store has no import of the later export, so the
+      // current import is named as the reason.
       if let age = other.remoteAge, !old.exports.isEmpty, age > old.age ?? .unknown,
         try !isWithdrawn(other.reading)
       {
@@ -249,8 +249,8 @@ extension Corrections {
     return imports
   }
 
-  /// The age of an export, as the newest reading of a series from a remote shows it; nil without such a
-  /// reading.
+  /// The age of the export from which the remote got its readings of a series, as the newest of these
+  /// readings shows it. Nil without such a reading.
   private func newestFromRemote(of series: Int64) throws -> ExportAge? {
     if let known = remoteAges[series] { return known }
     let newest = try Int64.fetchOne(

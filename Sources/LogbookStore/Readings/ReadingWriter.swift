@@ -45,7 +45,7 @@ final class ReadingWriter {
     var known = 0
     var repeated = 0
     var changed = 0
-    /// The number of known values that have another occurrence in the store than the input states.
+    /// The number of known values that have another occurrence number in the store than the input states.
     var renumbered = 0
     /// Shown times for which a sensor has a second, new value, although no zone repeats these times.
     /// `isClockSetBack` states whether other times within an hour have two values as well.
@@ -301,8 +301,8 @@ extension ReadingWriter {
   }
 
   /// Compares the input's readings at one position with the stored readings at this position. A reading is
-  /// known if the store has its value under any occurrence. Otherwise, if the store has a value that the
-  /// input lacks, the reading is a change at the source. All further readings get new occurrences. Withdrawn
+  /// known if the store has its value under any occurrence number. Otherwise, if the store has a value that
+  /// the input lacks, the reading is a change at the source. All further readings get free numbers. Withdrawn
   /// readings can be known, too, but are never replaced.
   ///
   /// - Parameter isClockSetBack: whether these readings exist because a clock was set back.
@@ -372,8 +372,8 @@ extension ReadingWriter {
     var holdsAnotherDay = false
     var occurrences = UsedOccurrences()
 
-    /// Counts a stored reading that this input lacks as changed to `reading`. Returns false if all such
-    /// readings are already counted.
+    /// Takes one of the stored readings that the input lacks, as the earlier value of `reading`. Returns
+    /// false if none is left.
     mutating func takeReplaced(_ reading: Reading) -> Bool {
       let count = reading.isControlTest ? \StoredAtPlace.replacedControlTests : \StoredAtPlace.replaced
       guard self[keyPath: count] > 0 else { return false }
@@ -442,7 +442,8 @@ enum CounterReset {
   /// A larger difference between readings with the same tick shows that the device was reset.
   private static let longestShift: Int64 = 26 * 3600
 
-  /// Whether a reading is different from the stored one with the same tick, which was shown at another time.
+  /// Whether a reading is another one than the stored reading with the same tick. Their shown times then
+  /// differ by more than a change of zone can cause.
   @inline(__always)
   static func isAnother(_ reading: Reading, thanShownAt stored: Int64) -> Bool {
     reading.positionKind == .tick && abs(reading.deviceTime.seconds - stored) > longestShift

@@ -97,7 +97,7 @@ struct SensorComparison {
   /// The differences between two clocks that are tried, in seconds: whole quarters of an hour, as zones
   /// differ.
   private static let shifts = stride(from: -14 * 3600 as Int64, through: 14 * 3600, by: 900)
-  /// The minimum correlation of a sensor's values with the stored values after a shift, from which on both
+  /// If a sensor's values, moved by a shift, correlate with the stored values by at least this much, both
   /// count as values of one person.
   private static let minCorrelation = 0.8
 

@@ -113,7 +113,7 @@ struct SeriesTable {
     Set(zip(all, changes).filter { $0.positionKind == .tick && $1.new > 0 }.map { $0.0.device })
   }
 
-  /// The ranges of new readings, one for each series.
+  /// For each series, the ranges of positions and times of its new readings.
   var stretches: [NewStretch] {
     zip(all, changes).filter { $1.new > 0 }.map { series, change in
       NewStretch(

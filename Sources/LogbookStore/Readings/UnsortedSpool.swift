@@ -9,12 +9,12 @@ import TemporaryFiles
 ///
 /// If unsorted readings were stored as they come, every batch would change nearly every page of the table.
 /// The time of an import would grow with the square of its readings. If the newest come first, each batch
-/// precedes the last one. SQLite then searches twice for the place of each insert, which takes 75 % more time
+/// precedes the last one. SQLite then searches the table twice for each insert, which takes 75 % more time
 /// than appending. So the readings are written to a temporary file as sorted runs, which are merged at the
 /// end.
 struct UnsortedSpool {
-  /// The maximum number of runs. Together they have two million readings in 128 MB. More are not allowed,
-  /// since the folder of the temporary file may be in memory.
+  /// The maximum number of sorted runs in the file. Together they have two million readings in 128 MB. More
+  /// are not allowed, since the folder of the temporary file may be in memory.
   static let maxRuns = 100
   /// The number of readings that are in memory for each run during the merge.
   static let bufferSize = 256
@@ -22,8 +22,8 @@ struct UnsortedSpool {
   static let minCount = 10_000
   /// The number of pairs of neighbouring readings that are examined.
   static let sampleSize = 256
-  /// The limit for a long step, as a part of the file's period (1/16). In a shuffled file, half of the steps
-  /// between neighbours are longer than a quarter of its period, which is far above this limit.
+  /// A step between two readings is long if it exceeds 1/16 of the file's period. In a shuffled file, half of
+  /// the steps are longer than a quarter of the period, which is far above this limit.
   static let minPart: Int64 = 16
 
   private let file: UnlinkedFile
@@ -108,8 +108,8 @@ struct UnsortedSpool {
 }
 
 extension UnsortedSpool {
-  /// The position of a reading in the order of the table, and then its run. Devices are not compared, since
-  /// the order of devices does not matter for the merge.
+  /// The sort key of a reading: its partition and position in the table, and then the number of its sorted
+  /// run. Devices are not compared, since the order of devices does not matter for the merge.
   private struct SortKey: Comparable {
     let partition: Int64
     let position: Int64

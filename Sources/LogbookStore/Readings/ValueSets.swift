@@ -7,10 +7,10 @@ import SQLiteRows
 /// Compares the values that this store and another one have for one shown time of a sensor, in any order.
 ///
 /// A clock that is set back shows a time twice. The value of a sensor is not part of a reading's identity, so
-/// the values of such a time are numbered by occurrence. Another store may have imported only the second pass
-/// of the repeated time. It gives its values the numbers that this store gave to those of the first pass. So
-/// identities are equal and values differ, which looks like a change at the source. It is not a change if one
-/// store has the other store's value under another number.
+/// the values of such a time get different occurrence numbers. Another store may have imported only the
+/// second pass of the repeated time. It gives its values the numbers that this store gave to those of the
+/// first pass. So identities are equal and values differ, which looks like a change at the source. It is not
+/// a change if one store has the other store's value under another number.
 ///
 /// A value that only the other store has is stored in this store with a further number. The other store may
 /// have given the number of one of this store's own values to another value. The own value is then stored a
@@ -34,8 +34,8 @@ struct ValueSets {
     (self.database, self.ingest, self.statesIdentities) = (database, ingest, statesIdentities)
   }
 
-  /// Whether a reading's values are numbered by occurrence: its position is its shown time, and its value is
-  /// not part of its identity.
+  /// Whether several values at the reading's position get occurrence numbers: the position is the shown time,
+  /// and the value is not part of the identity.
   @inline(__always)
   static func numbers(_ reading: Reading) -> Bool {
     reading.positionKind == .time && !reading.kind.valueIsPartOfIdentity
@@ -88,7 +88,7 @@ struct UsedOccurrences {
   }
 }
 
-/// A shown time of a sensor, at which several values are numbered by occurrence.
+/// A shown time of a sensor that has several values, which their occurrence numbers distinguish.
 struct PlaceOfValues: Hashable {
   let partition: Int64
   let series: Int64
@@ -97,7 +97,7 @@ struct PlaceOfValues: Hashable {
 }
 
 extension ValueSets {
-  /// A value with its occurrence.
+  /// A value with its occurrence number.
   private struct Value {
     let occurrence: Int64
     let measurement: Measurement

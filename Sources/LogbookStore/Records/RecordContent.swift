@@ -69,8 +69,8 @@ struct RecordContent {
 
 /// The columns of `record` that hold content, for edits, resolutions and sync.
 enum RecordColumns {
-  /// The columns of a record's state. All statements that write a state use this list, so that none omits a
-  /// column.
+  /// The columns of a record's state. All SQL statements that write a state use this list, so that none omits
+  /// a column.
   static let content = [
     "entry_guid", "device_time", "utc_offset", "offset_source", "fields", "deleted", "edited_at",
   ]
@@ -96,8 +96,8 @@ enum RecordColumns {
   /// SQL assignments that set each content column to the argument of the same name.
   static let assignments = content.map { "\($0) = :\($0)" }.joined(separator: ", ")
 
-  /// A statement that inserts a row with all these columns and `others`, each from the argument of the same
-  /// name.
+  /// An SQL statement that inserts a row with all these columns and `others`, each from the argument of the
+  /// same name.
   static func insertion(with others: [String] = []) -> String {
     let columns = ["guid", "kind"] + content + provenance + others
     return """
@@ -106,7 +106,7 @@ enum RecordColumns {
       """
   }
 
-  /// The arguments that a statement of `insertion` needs for a state.
+  /// The arguments that the SQL statement of `insertion` needs for a state.
   static func insertionArguments(_ state: RecordState, _ placer: RecordPlacer) throws -> StatementArguments {
     try arguments(state, placer) + arguments(state.provenance)
   }
@@ -132,7 +132,7 @@ enum RecordColumns {
 }
 
 extension RecordFields {
-  /// Reads the fields from their stored form.
+  /// Parses the fields from the stored JSON.
   ///
   /// - Throws: `Failure` of category `badInput` for content that glucoport did not write.
   init(stored text: String, of guid: String) throws(Failure) {

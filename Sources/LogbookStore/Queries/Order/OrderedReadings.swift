@@ -5,12 +5,12 @@ import Logbook
 import SQLiteRows
 
 /// The readings of a listing in the order of time, oldest or newest first. Only the rows of requested
-/// readings are read, whatever the size of the store. Counted series (`CountedSeries`) are the exception:
-/// some of them are read completely into memory. The number of readings in memory is limited; see
-/// `PartitionWalk`, `HeldReadings` and `CountedSeries`.
+/// readings are read, whatever the size of the store. Series whose positions are counts (`CountedSeries`) are
+/// the exception: some of them are read completely into memory. The number of readings in memory is limited;
+/// see `PartitionWalk`, `HeldReadings` and `CountedSeries`.
 struct OrderedReadings {
-  /// The maximum number of groups of counted series. Each group keeps a prepared statement, so if there are
-  /// more series, several share a group.
+  /// The maximum number of `CountedSeries` in a listing. Each one keeps a prepared SQL statement. So if the
+  /// store has more such series, several are read with one statement.
   private static let maxCountedWalks = 64
   /// The maximum number of readings in memory, of 96 bytes each. For comparison: a sensor's transmitter takes
   /// 26,000 readings in the three months of its battery.
@@ -165,8 +165,8 @@ extension StoredReading {
 /// Series whose positions are counts, such as record numbers, and not times. This value keeps what is known
 /// about them until the listing reaches their time.
 struct CountedSeries {
-  /// The maximum `lag`, in seconds. If it is longer, SQLite sorts the readings instead. Setting a meter's
-  /// clock changes it by hours, and rarely by days.
+  /// The maximum `lag`, in seconds. If the measured lag is longer, SQLite sorts the readings instead. Setting
+  /// a meter's clock changes it by hours, and rarely by days.
   private static let maxLag: Int64 = 172_800
 
   /// The range of all possible instants, in UTC seconds.

@@ -4,12 +4,12 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Reads the readings of one partition of the table `reading` in the order of its key, which is nearly the
-/// order of time. Only the readings of a short period are in memory, where they are sorted.
+/// Reads the readings of one partition of the table `reading` in the order of the primary key, which is
+/// nearly the order of time. Only the readings of a short period are in memory, where they are sorted.
 final class PartitionWalk: ReadingSource {
   /// How the order of positions differs from the order of time.
   enum Clock {
-    /// The position is the shown time, or a tick close to it.
+    /// The positions are shown times, or instants near them.
     case position(PositionSpan)
     /// The position is a count. A reading is at most `lag` seconds older than one with a smaller position.
     case count(lag: Int64)

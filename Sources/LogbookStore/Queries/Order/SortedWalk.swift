@@ -3,7 +3,7 @@
 import GRDB
 import SQLiteRows
 
-/// Reads readings whose order of time no key of the table gives, so that SQLite must sort them.
+/// Reads readings that the table does not have in the order of time, so that SQLite must sort them.
 final class SortedWalk: ReadingSource {
   /// The duration in seconds of the first period that is sorted, if the newest readings come first. A list of
   /// the newest few readings needs no longer period.
