@@ -156,7 +156,8 @@ extension Store {
           sql:
             "UPDATE remote SET cursor = NULL, last_position = NULL, last_success = NULL, last_push = NULL, last_pull = NULL"
         )
-        // Queued downloads and omitted parts belonged to the other logbook.
+        // The queued downloads, and the readings and records that were left out, belonged to the other
+        // logbook.
         try database.execute(sql: "DELETE FROM download WHERE kind <> 'attachment'")
         try Self.clear(.historyEnd, database)
       }

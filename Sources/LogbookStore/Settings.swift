@@ -6,12 +6,12 @@ import SQLiteRows
 
 /// The settings of a store. The raw value is the name in the table.
 enum StoreSetting: String {
-  /// The base zone and its origin while no record states them. If a record does, the last base zone that this
-  /// system knew.
+  /// The setting for the base zone. While no record states the base zone, it has this zone, and
+  /// `timezoneOrigin` has its origin. After that, it has the last base zone that this system knew.
   case timezone
   case timezoneOrigin = "timezone-origin"
-  /// Set while `import --timezone` has set the base zone and no input of that import has ended. An import
-  /// with this zone then counts as the import that set it.
+  /// Set when `import --timezone` sets the base zone, and removed when an input of an import is completely
+  /// stored. Until then, an import with this zone counts as the import that set the base zone.
   case baseOfImport = "base-of-import"
   /// The names of zones, one on each line, that this system did not know when it derived the offsets.
   case unknownZones = "unknown-zones"
@@ -27,7 +27,7 @@ enum StoreSetting: String {
   case remoteClientKey = "remote-client-key"
   /// When the store got this remote, in UTC seconds.
   case remoteSince = "remote-since"
-  /// A failure that uploads cannot correct without a person, in the form of `PersistentFailure`.
+  /// A failure that uploads cannot correct without a person, as the text of `PersistentFailure.stored`.
   case persistentFailure = "lasting-failure"
   case attachmentLimit = "attachment-limit"
   /// The shown time before which readings were not downloaded, in civil seconds.

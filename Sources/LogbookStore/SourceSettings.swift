@@ -84,7 +84,7 @@ package struct SourceState: Codable, Hashable, Sendable {
   package var lastSuccess: Int64?
   /// When the next attempt is due; nil for at once.
   package var nextAttempt: Int64?
-  /// The source asked for no request before this time. No option of a command overrides it.
+  /// The time before which the source asked for no requests. No option of a command overrides it.
   package var notBefore: Int64?
   /// The number of consecutive fetches that failed.
   package var failures = 0
@@ -112,7 +112,7 @@ package struct SourceState: Codable, Hashable, Sendable {
   package var reachSeconds: Int64?
   /// The maximum number of sensor values in a response with recent values.
   package var mostValues: Int?
-  /// The position at which the next fetch continues, in a form that depends on the type of source.
+  /// The position at which the next fetch continues, as a text that depends on the type of source.
   package var cursor: String?
   /// The periods for which the source has no readings, and for which the store had none at the last fetch.
   package var holes: [SourceHole] = []
@@ -181,8 +181,8 @@ extension Store {
     try read { try Self.source(name, $0) }
   }
 
-  /// Adds a source, or replaces one with the same name. Its state is reset, except for the part that shows
-  /// which values are missing.
+  /// Adds a source, or replaces one with the same name. If it replaces one, the state of the fetches is
+  /// reset, except for the holes and the times of the newest value and the last data.
   ///
   /// - Throws: `Failure` of category `configuration` for too many sources.
   package func setSource(_ setting: SourceSetting) throws {

@@ -18,7 +18,7 @@ extension Store {
   package static let beforeMerges = [".before-merge"] + (2...99).map { ".before-merge-\($0)" }
 
   /// Closes the store and removes its files permanently, for the role `sync`. If another process has an open
-  /// transaction, it first waits until this transaction ends.
+  /// transaction, the removal waits until this transaction ends.
   ///
   /// - Parameter overwriting: whether the files are overwritten first. If so, copies next to the store are
   ///   removed as well.
@@ -43,8 +43,8 @@ extension Store {
     try removeFiles(of: path, overwriting: true)
   }
 
-  /// Whether a file can be erased although it cannot be opened as a store. It must begin with the bytes of a
-  /// store, or be a file that an interrupted removal overwrote.
+  /// Whether a file can be erased although it cannot be opened as a store. True if it begins with the bytes
+  /// of a store, or with zeros, which an interrupted removal wrote. Also true for an empty file.
   package static func isErasable(path: String) -> Bool {
     if isStore(path: path) { return true }
     let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)

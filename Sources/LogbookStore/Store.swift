@@ -300,9 +300,9 @@ struct FrozenFile {
 }
 
 extension Store {
-  /// Two texts that distinguish this store from those of other people, for identifiers that are hashes of
-  /// them. They are the time at which the first import began, and the digest of its input. No import is ever
-  /// removed, so they never change. Nil for a store without imports.
+  /// Two texts that distinguish this store from those of other people. Callers use hashes of them as
+  /// identifiers. The texts are the time at which the first import began, and the digest of its input. No
+  /// import is ever removed, so they never change. Nil for a store without imports.
   ///
   /// The name of the file is not used: an attacker could guess names and compare the hashes.
   package func identityParts() throws -> [String]? {

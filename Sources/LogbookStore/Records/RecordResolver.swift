@@ -295,8 +295,9 @@ extension SyncTransaction {
     return try RecordNesting(database).forbids(guid, in: entry)
   }
 
-  /// Stores a new record from the remote that must not belong to the entry that the remote states. It is
-  /// stored as a separate entry in conflict. It has no local edit, so it is not pending.
+  /// Stores a record of the remote that the store does not have, and that must not belong to the entry which
+  /// the remote states. It is stored as a separate entry in conflict. It has no local edit, so it is not
+  /// pending.
   package func storeAsSeparateEntry(_ remote: RemoteRecord) throws {
     var state = remote.state
     state.entryGuid = nil
@@ -322,9 +323,9 @@ extension SyncTransaction {
     return resolved
   }
 
-  /// The records in conflict that are not pending: the remote's state was not adopted only because of the
-  /// entry that it states. Records of kind `zone` and `withdrawal` are excluded, since their conflicts have
-  /// other reasons.
+  /// The records in conflict that are not pending. The remote's state was not adopted for one reason: the
+  /// record must not belong to the entry that this state names. Records of kind `zone` and `withdrawal` are
+  /// excluded, since their conflicts have other reasons.
   private func unplacedRecords() throws -> [(SyncRecord, RemoteRecord)] {
     let guids = try String.fetchAll(
       database.cachedStatement(
@@ -338,8 +339,8 @@ extension SyncTransaction {
     }
   }
 
-  /// The remote's state of a record in conflict; nil for any other record. If the stored text cannot be read,
-  /// see `SyncTexts`.
+  /// The remote's state of a record in conflict; nil for any other record, and if the stored text of this
+  /// state is damaged.
   func remoteSide(of record: SyncRecord) throws -> RemoteRecord? {
     guard let revision = record.conflictRevision,
       let text = try String.fetchOne(

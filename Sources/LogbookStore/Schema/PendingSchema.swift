@@ -82,9 +82,8 @@ enum PendingSchema {
     """
   }
 
-  /// The SQL condition that a change of a range loses a pending reading that no other range contains. The
-  /// search starts after a range with the same first position, which `PendingRanges` inserts before it splits
-  /// a range.
+  /// The SQL condition that, after a change of a range, a pending reading is in no range. The search starts
+  /// after a range with the same first position, which `PendingRanges` inserts before it splits a range.
   private static func losesReading(from first: String? = nil, upTo last: String) -> String {
     let others = "NOT (p.first_position = OLD.first_position AND p.last_position = OLD.last_position)"
     let start =

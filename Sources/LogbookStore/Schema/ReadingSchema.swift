@@ -85,9 +85,9 @@ enum ReadingSchema {
     """
 
   /// The column of the stated offset and the column of the offset derived from the zones; one of them is
-  /// NULL. So a trigger can forbid any change of a stated offset, and a derived offset can be rewritten. A
-  /// trigger for a common column would look up a million rows again. Only the zones may rewrite a shown time,
-  /// and only together with its offset, so that the instant stays.
+  /// NULL. So a trigger can forbid any change of a stated offset, and a derived offset can be rewritten. If
+  /// both offsets had one column, the trigger would look up a million rows again. Only a change of zones may
+  /// rewrite a shown time, and only together with its offset, so that the instant stays.
   private static let offset = "stated_offset INTEGER,\n      derived_offset INTEGER"
   private static let offsetCheck = """
     (stated_offset IS NULL OR (derived_offset IS NULL AND offset_source = 0

@@ -107,8 +107,9 @@ enum Roles {
 
     """
 
-  /// A resolution makes the remote's state the base, and writes the chosen content as an edit. A decision
-  /// about a deleted entry has no base, so that a different decision on another node becomes a conflict.
+  /// Refuses changes of the columns of sync that are not those of a resolution. A resolution makes the
+  /// remote's state the base, and writes the chosen content as an edit. A decision about a deleted entry has
+  /// no base, so that a different decision on another node becomes a conflict.
   private static let takesRemoteSideAsBase = """
     CREATE TEMP TRIGGER role_takes_remote_side_as_base
     BEFORE UPDATE OF \(syncColumns.joined(separator: ", ")) ON main.record

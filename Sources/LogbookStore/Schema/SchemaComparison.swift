@@ -10,8 +10,8 @@ import SQLiteRows
 /// Differences are dangerous in a file of unknown origin: a view in place of a table may never end, and a
 /// trigger can change what is stored.
 struct SchemaComparison {
-  /// The query for the parts of a schema, each as one text: its type and name, a line feed, and its
-  /// statement.
+  /// The SQL query for the parts of a schema. Each part is one text: its type and name, a line feed, and its
+  /// SQL statement.
   static let parts = "SELECT type || ' ' || name || char(10) || sql FROM sqlite_schema WHERE sql IS NOT NULL"
 
   /// Tables, indexes, triggers and views that are missing or changed.

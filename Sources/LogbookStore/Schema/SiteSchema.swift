@@ -31,13 +31,13 @@ enum SiteSchema {
 
     """
 
-  /// The columns of a reading's key, in the order of the table.
+  /// The columns of a reading's primary key, in the order of the table.
   static let keyColumns = "partition, position, series, value_bucket, occurrence"
 
   private static let key = keyColumns.split(separator: ", ").map { "\($0) INTEGER NOT NULL" }
     .joined(separator: ",\n      ")
 
-  /// The SQL condition that the rows with these two aliases have the same key.
+  /// The SQL condition that the rows with these two aliases have the same `keyColumns`.
   static func isSame(_ one: String, _ other: String) -> String {
     keyColumns.split(separator: ", ").map { "\(one).\($0) = \(other).\($0)" }.joined(separator: " AND ")
   }

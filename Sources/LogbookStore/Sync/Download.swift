@@ -3,7 +3,7 @@
 import GRDB
 import SQLiteRows
 
-/// The parts of a remote that can be downloaded separately.
+/// The data of a remote that can be downloaded separately.
 package enum DownloadSubject: Hashable, Sendable {
   /// The name and the limits of the logbook.
   case logbook
@@ -30,7 +30,8 @@ package enum DownloadSubject: Hashable, Sendable {
     }
   }
 
-  /// The text that identifies the part in the table `download`; empty for a kind that has only one part.
+  /// The text that identifies the subject in the table `download`; empty for a kind that has only one
+  /// subject.
   var text: String {
     switch self {
     case .logbook, .changes, .records: ""
@@ -80,7 +81,7 @@ package enum DownloadPriority: Int, CaseIterable, Sendable {
 package struct Download: Hashable, Sendable {
   /// The number that commands use.
   package let id: Int64
-  /// The part to be fetched.
+  /// The data to be downloaded.
   package let subject: DownloadSubject
   /// How urgent the download is.
   package let priority: DownloadPriority

@@ -194,12 +194,11 @@ extension SyncTransaction {
     try DownloadQueue.add(subject, priority, at: now, database)
   }
 
-  /// Queues all parts of a remote: first records, then the pinned ranges, the recent readings, and last the
+  /// Queues all data of a remote: first records, then the pinned ranges, the recent readings, and last the
   /// other readings. Later changes are pulled with the cursor.
   ///
-  /// - Parameters:
-  ///   - cursor: the remote's position before any part is downloaded.
-  ///   - recent: the shown time, in civil seconds, from which readings count as recent.
+  /// - Parameters: - cursor: the remote's position before any part is downloaded. - recent: the shown time,
+  ///   in civil seconds, from which readings count as recent.
   package func queueWhole(after cursor: String, recent: Int64, at now: Int64) throws {
     try setCursor(cursor)
     try DownloadQueue.add(.records, .changed, at: now, database)
@@ -275,7 +274,7 @@ extension SyncTransaction {
   }
 }
 
-/// The parts of a remote that a store does not have yet.
+/// The items of a remote that a store does not have yet.
 package struct UnfetchedItems: Hashable, Sendable {
   /// The ranges of missing readings, by shown times in civil seconds.
   package internal(set) var ranges: [Range<Int64>]

@@ -119,7 +119,7 @@ struct OwnReadings {
   }
 }
 
-/// The key of a reading's row in its store. It has no meaning in other stores.
+/// The primary key of a reading's row in its store. It has no meaning in other stores.
 package struct ReadingKey: Hashable, Sendable {
   let partition: Int64
   let position: Int64
@@ -127,7 +127,7 @@ package struct ReadingKey: Hashable, Sendable {
   let valueBucket: Int64
   let occurrence: Int64
 
-  /// The key without the partition.
+  /// The columns of the key without the partition.
   var place: StoredPlace {
     StoredPlace(series: series, position: position, valueBucket: valueBucket, occurrence: occurrence)
   }
@@ -160,7 +160,8 @@ package struct PendingReadings: Sendable {
 package struct PulledReadings: Hashable, Sendable {
   /// The ingest of the pulled readings; nil if no reading was new.
   package var ingest: Int64?
-  /// The number of new readings. A known reading with another value is listed as changed at the source.
+  /// The number of new readings. Known readings with another value are not counted: they are listed as
+  /// changed at the source.
   package var new = 0
   /// The number of readings that the store already had from its imports.
   package var same = 0

@@ -30,7 +30,7 @@ extension PersistentFailure {
   /// The text in the setting: category, time and token mark, separated by blanks, then the message.
   var stored: String { "\(category.rawValue) \(since) \(tokenMark) \(message)" }
 
-  /// Parses the text of a setting, as `stored` writes it. Nil for a text of another form, which another
+  /// Parses the text of a setting, as `stored` writes it. Nil for a text with another layout, which another
   /// version of the program may have written.
   init?(stored: String) {
     let parts = stored.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)

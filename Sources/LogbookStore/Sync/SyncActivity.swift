@@ -46,8 +46,8 @@ package struct SyncActivity: Hashable, Sendable {
   }
 }
 
-/// The partition and position of a reading. Two such keys state the first and the last reading that an upload
-/// is sending.
+/// The partition and position of a reading. Two values of this type state the first and the last reading that
+/// an upload is sending.
 private struct TransferKey: Hashable, Comparable {
   let partition: Int64
   let position: Int64

@@ -92,7 +92,7 @@ extension SyncTransaction {
 // MARK: - Fetching
 
 extension SyncTransaction {
-  /// The maximum time in seconds until a content is requested again that the remote did not have.
+  /// The maximum time in seconds after which a content that the remote lacked is requested again.
   package static let maxPostponementSeconds: Int64 = 3600
 
   /// The next content to download: the one with the highest priority, then the one queued first. Nil if there

@@ -98,7 +98,7 @@ extension SyncTransaction {
     return digests
   }
 
-  /// The records in these buckets, by their ids.
+  /// The records in these buckets of `IdentityDigests`, by their ids.
   package func heldRecords(in buckets: Set<Int>) throws -> [String: SyncRecord] {
     var held: [String: SyncRecord] = [:]
     try forEachRecord(in: buckets) { if !$0.isUnjoinedBase { held[$0.guid] = $0 } }
@@ -157,9 +157,9 @@ extension SyncTransaction {
   package func isUnchanged(since version: StoreVersion) throws -> Bool { try self.version() == version }
 }
 
-/// The bucket of each reading in the order of the table, with two bytes for each reading. With these numbers,
-/// a comparison can process buckets in portions, which needs little memory. Without them, each portion would
-/// compute the hashes of all readings again.
+/// For each reading, in the order of the table, the number of its bucket of `IdentityDigests` in two bytes.
+/// With these numbers, a comparison can process buckets in portions, which needs little memory. Without them,
+/// each portion would compute the hashes of all readings again.
 package struct HeldBuckets: Sendable {
   /// The number of readings in each bucket, including pending ones.
   package private(set) var counts = [Int](repeating: 0, count: IdentityDigests.bucketCount)
@@ -167,8 +167,8 @@ package struct HeldBuckets: Sendable {
   /// The version of the store's state that was read.
   private let version: StoreVersion
 
-  /// The value for a reading that the remote has under several identities. Its buckets are not stored, so it
-  /// is always read.
+  /// The number in `numbers` for a reading that the remote has under several identities. The buckets of such
+  /// a reading are not stored, so the reading is always read.
   private static let several = UInt16.max
 
   init(version: StoreVersion) { self.version = version }

@@ -51,8 +51,8 @@ extension SyncTransaction {
   /// the remote, the reading is sent.
   ///
   /// - Returns: the indexes of the readings that may be moved to these offsets. Another process may have
-  ///   changed the zone after they were read. A reading that it removed from the queue is left out, and so is
-  ///   a reading whose offset differs.
+  ///   changed the zone after they were read. A reading that this process removed from the queue is left out,
+  ///   and so is a reading whose offset differs.
   package func beginMoves(of keys: [ReadingKey], placedBy offsets: [Int32]) throws -> [Int] {
     try keys.isEmpty ? [] : places("UPDATE resend SET is_begun = 1 WHERE", keys, placedBy: offsets)
   }

@@ -5,7 +5,8 @@ package import Logbook
 import SQLiteRows
 
 extension SyncTransaction {
-  /// The first readings after `key` in the order of the store that the remote has neither stored nor refused.
+  /// The first pending readings after `key` in the order of the store. The remote has neither stored nor
+  /// refused them.
   ///
   /// Only the ranges of pending readings are searched. So the cost grows with the pending readings, not with
   /// the store. Readings whose document must be moved are left out, since the move sends them.
@@ -60,11 +61,9 @@ extension SyncTransaction {
   /// Selects at most `limit` readings from these SQL tables under an SQL condition, with their keys. The
   /// first one is the next reading after `key`.
   ///
-  /// - Parameters:
-  ///   - row: the alias of the table by whose key the readings are ordered, so that SQLite need not sort
-  ///     them.
-  ///   - order: the columns of this order; nil for the columns of the table's key.
-  ///   - isDescending: whether to begin with the last reading.
+  /// - Parameters: - row: the alias of the table by whose primary key the readings are ordered, so that
+  ///   SQLite need not sort them. - order: the columns of this order; nil for those of the primary key. -
+  ///   isDescending: whether to begin with the last reading.
   func readings(
     _ tables: String, _ condition: String, orderedBy row: String = "r", inOrderOf order: [String]? = nil,
     after key: ReadingKey?, limit: Int, isDescending: Bool = false
@@ -100,8 +99,8 @@ extension SyncTransaction {
       rows.append((key, try statement.reading(at: key.place, of: devices.series(key.series), from: 5)))
     } while try statement.step()
     let (first, last) = (rows.first?.key, rows.last?.key)
-    // The readings are sorted by series, so that the parts which they share are sent once. A fixed order also
-    // makes a repeated batch equal.
+    // The readings are sorted by series, so that the device and the kind which they share are sent once. A
+    // fixed order also makes a repeated batch equal.
     if rows.contains(where: { $0.key.series != first?.series }) {
       rows.sort {
         ($0.key.series, $0.key.position, $0.key.valueBucket, $0.key.occurrence) < (

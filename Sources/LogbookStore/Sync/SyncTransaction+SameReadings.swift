@@ -14,7 +14,7 @@ struct SameReadings {
 
   private var all: [ReadingKey: [Document]] = [:]
 
-  /// The keys of the readings in the documents.
+  /// The 16 bytes of the identity of each reading in the documents.
   var documents: Set<[UInt8]> { Set(all.values.joined().map(\.key)) }
 
   /// Whether the remote has the reading only in documents of other programs.
@@ -95,7 +95,7 @@ extension SyncTransaction {
   }
 
   /// Removes the rows of `same_as` for these readings. The readings are sent again, and the remote's response
-  /// then states such documents again.
+  /// then names the documents with these readings again.
   func removePairs(_ keys: [ReadingKey]) throws {
     guard try database.hasRow(in: "same_as") else { return }
     for key in keys {

@@ -5,8 +5,8 @@ import SQLiteRows
 
 /// Marks exactly these readings as uploaded. Readings that an import inserts between them stay pending.
 ///
-/// One statement marks all neighbouring readings and changes each row in place. It takes 33 % of the time of
-/// statements that look up every row. With triggers, SQLite would first collect all rows. So for many
+/// One SQL statement marks all neighbouring readings and changes each row in place. It takes 33 % of the time
+/// of SQL statements that look up every row. With triggers, SQLite would first collect all rows. So for many
 /// readings the triggers of the role are dropped, and this type counts the uploads itself.
 struct UploadMarks {
   /// The minimum number of readings for which the triggers are dropped. Dropping them makes SQLite prepare

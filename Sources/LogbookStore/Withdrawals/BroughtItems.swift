@@ -23,10 +23,9 @@ struct BroughtItems {
     let showsWithdrawn: Bool
   }
 
-  /// - Parameters:
-  ///   - items: the withdrawals in their current or planned state.
-  ///   - ended: an import that counts as not undone, since the plan restores it.
-  ///   - begun: an import that counts as undone, since the plan undoes it.
+  /// - Parameters: - items: the withdrawals in their current or planned state. - ended: an import that counts
+  ///   as not undone, since `UndoPlan` restores it. - begun: an import that counts as undone, since
+  ///   `UndoPlan` undoes it.
   init(_ items: [Visibility.Item], ended: Int64? = nil, begun: Int64? = nil, _ database: Database) throws {
     self.database = database
     visibility = Visibility(items)
@@ -127,7 +126,8 @@ struct BroughtItems {
 }
 
 extension BroughtItems {
-  /// Derives the group from the content, so that every copy of the store writes the same records.
+  /// Returns the input with its import's id, and with a group that is derived from its content. So every copy
+  /// of the store writes the same records.
   private func named(_ input: WithdrawnInput, ingest: Int64) -> WithdrawnInput {
     var input = input
     input.importID = imports[ingest]?.id ?? ""

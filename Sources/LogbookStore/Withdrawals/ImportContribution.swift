@@ -137,8 +137,8 @@ struct ImportContribution {
     return series.mapValues { $0.finish() }
   }
 
-  /// Reads only these positions, since a device may have a hundred million readings, while an import may have
-  /// only the readings of a day.
+  /// Reads the readings of the import at these positions only, since a device may have a hundred million
+  /// readings, while an import may have only the readings of a day.
   private func readings(
     between stored: [Int64: ClosedRange<Int64>], _ choice: (Int64) throws -> Choice
   ) throws -> [Int64: BroughtReadings] {
@@ -177,7 +177,7 @@ struct ImportContribution {
     }
   }
 
-  /// Adds the readings between two positions that the runs contain.
+  /// Adds those readings between two positions that the runs in `cover` contain.
   private func add(
     _ positions: ClosedRange<Int64>, in cover: inout KnownRunCursor, to collector: ReadingCollector
   ) throws {

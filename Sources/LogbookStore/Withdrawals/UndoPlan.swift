@@ -238,7 +238,7 @@ extension UndoPlan {
         }
         whole.changes.append(revision)
         earlier[guid] = change.earlier
-        // The import that wrote the earlier content is undone, too. So this undo must also hide the restored
+        // If the import that wrote the earlier content is undone, too, this undo must also hide the restored
         // content.
         if undone.contains(change.earlier) { whole.records[guid] = change.before.withdrawalDigest }
       } else if record.canBeListed {

@@ -162,7 +162,7 @@ extension WithdrawalChanges {
 }
 
 extension RawStatement {
-  /// The point in three columns, from `column` on.
+  /// The `SeriesPoint` in three columns, from `column` on.
   @inline(__always) func point(from column: Int32) -> SeriesPoint {
     SeriesPoint(
       position: integer(column), valueBucket: integer(column + 1), occurrence: integer(column + 2))

@@ -60,8 +60,8 @@ struct WithdrawalGroup {
 }
 
 extension WithdrawnInput {
-  /// The items in parts that each fit into one record. There is at least one part, since its record states
-  /// that the import is undone.
+  /// The items in parts that each fit into one record. Even without items, there is one part: its record
+  /// states that the import is undone.
   var parts: [WithdrawnInput] {
     var (parts, part, size, count) = ([WithdrawnInput](), empty, 0, Int64(0))
     func end() {

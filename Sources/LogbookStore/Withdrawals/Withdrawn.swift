@@ -21,7 +21,7 @@ enum Withdrawn {
 
   /// The condition that no withdrawal hides a reading `r`, so that it is sent to a Nightscout site. A reading
   /// that is hidden because an equal one is visible is sent, too: other stores may have a different value
-  /// under the occurrence of the visible reading.
+  /// under the occurrence number of the visible reading.
   static let readingIsForSites = "(NOT EXISTS (SELECT 1 FROM withdrawn) OR NOT \(hasRow(" AND w.cause = 1")))"
 
   private static func hasRow(_ condition: String = "") -> String {

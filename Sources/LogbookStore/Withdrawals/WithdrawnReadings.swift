@@ -6,8 +6,8 @@ import SQLiteRows
 
 /// Updates which readings of one series are hidden, in the table `withdrawn`.
 ///
-/// One statement writes all adjacent readings with the same result. An import of a million readings needs few
-/// statements.
+/// One SQL statement writes all adjacent readings with the same result. So an import of a million readings
+/// needs few statements.
 struct WithdrawnReadings {
   /// The maximum number of changes in memory before they are written, so that the use of memory does not grow
   /// with the series.
@@ -186,7 +186,7 @@ private struct PlacedReading {
   let point: SeriesPoint
   let deviceTime: DeviceTime
   let isHidden: Bool
-  /// The stored cause for which the reading is hidden; 0 if it is visible.
+  /// The column `cause` of the stored row that hides the reading; 0 if the reading is visible.
   let stored: Int64
   let measurement: StoredMeasurement
   let offset: (seconds: Int32, isStated: Bool)
@@ -252,7 +252,8 @@ private struct FoundChanges {
   }
 }
 
-/// Reads for which causes the readings of one series are hidden. Callers ask in the order of the readings.
+/// Reads the stored column `cause` for the hidden readings of one series. Callers ask in the order of the
+/// readings.
 private struct StoredCauses {
   private let rows: RawStatement
   private var next: SeriesPoint?
@@ -270,8 +271,8 @@ private struct StoredCauses {
     next = try rows.step() ? rows.point(from: 0) : nil
   }
 
-  /// The stored cause why a reading is hidden; 0 if it is visible. Callers ask for readings in ascending
-  /// order.
+  /// The stored `cause` of a hidden reading; 0 if the reading is visible. Callers must ask for readings in
+  /// ascending order.
   mutating func cause(of point: SeriesPoint) throws -> Int64 {
     while let row = next, row < point { next = try rows.step() ? rows.point(from: 0) : nil }
     return next == point ? rows.integer(3) : 0

@@ -28,7 +28,7 @@ enum DerivedOffsets {
   /// the connection caches their prepared statements.
   struct Part {
     let readings: String
-    /// The parameters of the condition for readings. The statement runs once for each element.
+    /// The parameters of the condition for readings. The SQL statement runs once for each element.
     let places: [StatementArguments]
     let records: String
     /// The ids of the devices that took the readings; nil for all devices.
@@ -110,8 +110,8 @@ enum DerivedOffsets {
       """
   }
 
-  /// The SQL expression for columns of the row of `stretch` that applies to an item. It has the item's rule,
-  /// and is the last one that starts at or before the item's time.
+  /// The SQL expression for columns of the row of `stretch` that applies to an item. This row has the item's
+  /// rule, and is the last row that starts at or before the item's time.
   private static func stretch(_ columns: String, _ table: Table) -> String {
     """
     (SELECT \(columns) FROM temp.stretch AS s

@@ -4,9 +4,9 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Determines for stored readings with ticks in which occurrence of a repeated hour they are. All readings of
-/// a device near the hour are processed in the order of ticks. So the result does not depend on the order in
-/// which they were stored.
+/// Determines for stored readings with ticks whether they are in the first or the second pass of a repeated
+/// hour. All readings of a device near the hour are processed in the order of ticks. So the result does not
+/// depend on the order in which they were stored.
 struct RepeatedHours {
   /// The maximum distance of two readings that concern the same change of clocks, in seconds.
   private static let longestChange: Int64 = 6 * 3600
@@ -98,8 +98,8 @@ struct RepeatedHours {
     }
   }
 
-  /// The last reading of a series before this tick whose offset is certain. Left out are readings whose shown
-  /// time a clock change skipped or repeated.
+  /// The last reading of a series before this tick that has a certain offset. Readings are left out if a
+  /// clock change skipped or repeated their shown time.
   private func lastBefore(_ position: Int64, of series: Series) throws -> Row? {
     let statement = try RawStatement(
       keptBy: database,

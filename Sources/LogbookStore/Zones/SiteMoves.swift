@@ -65,7 +65,7 @@ package struct SiteMoves {
         """)
   }
 
-  /// Removes the readings from the queue whose documents have the right offset. Called after the new offsets
+  /// Removes from the queue the readings whose documents have the right offset. Called after the new offsets
   /// were written.
   func forgetUnmoved() throws {
     let keys = SiteSchema.keyColumns

@@ -22,7 +22,7 @@ struct ZoneStatements {
     for guid in guids { try changes.note(guid) }
     try changes.noteNewReadings()
     let moved = try changes.applyChanges()
-    // The calculation itself marked these records as changed. They need no second pass.
+    // The calculation itself marked these records as changed. They need not be applied again.
     try database.executeCached(sql: "DELETE FROM changed_statement WHERE kind = 'zone'")
     return moved
   }
