@@ -42,8 +42,8 @@ extension ImportReport {
   /// For a table without a device: how many of its readings have another value than the stored reading of the
   /// same time, and how many were compared.
   ///
-  /// Nil unless at least 90 % differ, which shows another person or device. An app that calculates its values
-  /// again changes only some of them.
+  /// Nil if fewer than 24 or less than 90 % of the compared values differ: an app that calculates its values
+  /// again changes only some of them. If more differ, the table is of another person or device.
   package var contradictions: (count: Int, compared: Int)? {
     let (count, compared) = (counts.changedReadings, counts.changedReadings + counts.knownReadings)
     guard format == "generic", count >= Self.minContradictions, count * 10 >= compared * 9 else {
@@ -58,8 +58,8 @@ extension IngestCounts {
   /// even with `--quiet`.
   package var warnings: [String] { newAccounts + equalRows + movedTimes }
 
-  /// An export by another account than earlier exports. A parent or a clinician may have made it for this
-  /// person, so it is imported.
+  /// The warning that another account made this export than earlier exports. A parent or a clinician may have
+  /// made it for this person, so it is imported.
   private var newAccounts: [String] {
     guard let newAccount, newReadings + newRecords > 0 else { return [] }
     return [
@@ -68,9 +68,9 @@ extension IngestCounts {
     ]
   }
 
-  /// Rows of new doses and meals that equal an earlier row of the input. An export may repeat a row, or a
-  /// person may have taken the same dose twice. Equal rows are stored once, and the warning lets the person
-  /// correct that.
+  /// The warning about rows of new doses and meals that equal an earlier row of the input. An export may
+  /// repeat a row, or a person may have taken the same dose twice. Equal rows are stored once, and the
+  /// warning lets the person correct that.
   private var equalRows: [String] {
     guard repeatedAmounts > 0 else { return [] }
     return [
@@ -79,8 +79,8 @@ extension IngestCounts {
     ]
   }
 
-  /// The advice for an export of a logbook in another zone: its shown times are kept, so its instants move.
-  /// There is no advice if the store already had all items, since known items do not move.
+  /// The warning about an export of a logbook in another zone: its shown times are kept, so its instants
+  /// move. There is no warning if the store already had all items, since known items do not move.
   private var movedTimes: [String] {
     guard moved.count > 0, newReadings + newRecords > 0 else { return [] }
     return [
@@ -99,8 +99,7 @@ package struct ImportInterruption: Error {
 }
 
 extension StoreMerge {
-  /// Merges the other store into `store` in one transaction, and returns the counts in the form of an import
-  /// report.
+  /// Merges the other store into `store` in one transaction, and returns the counts as an import report.
   package func report(into store: Store) throws -> ImportReport {
     let result = try run(into: store)
     return ImportReport(

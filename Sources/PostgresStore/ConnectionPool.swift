@@ -11,7 +11,7 @@ package struct PoolLimits: Hashable, Sendable {
   package var acquireTime = Duration.seconds(5)
   /// The time limit of a request on a connection, including its retries.
   package var requestTime = Duration.seconds(30)
-  /// How long a statement waits for a lock, in milliseconds.
+  /// How long an SQL statement waits for a lock, in milliseconds.
   package var lockMilliseconds = 5000
 
   /// The maximum number of additional connections that are only used for logins.
@@ -47,7 +47,7 @@ struct PoolFigures: Sendable {
   var lockTimeouts = 0
   /// The number of connections that were lost or could not be opened.
   var lostConnections = 0
-  /// The times of the statements in the ended transactions.
+  /// The times of the SQL statements in the ended transactions.
   var statements = StatementTimes()
 }
 
@@ -205,7 +205,7 @@ actor PoolQueue {
 
 /// The kinds of transactions, which begin in different ways.
 enum TransactionMode: Sendable {
-  /// Reads. All statements see the same state of the database.
+  /// Reads only. All SQL statements see the same state of the database.
   ///
   /// - Parameter logbook: the number of the logbook whose rows are visible.
   case reading(logbook: Int64)
@@ -218,8 +218,8 @@ enum TransactionMode: Sendable {
   /// Uses only tables that belong to no single logbook.
   case directory
 
-  /// The statements that begin the transaction. All settings apply only to this transaction, since a pooler
-  /// may use another connection for the next one.
+  /// The SQL statements that begin the transaction. All settings apply only to this transaction, since a
+  /// pooler may use another connection for the next one.
   func script(_ limits: PoolLimits) -> String {
     let statement = Int(limits.requestTime / .milliseconds(1))
     let level =
@@ -240,7 +240,7 @@ enum TransactionMode: Sendable {
     return script
   }
 
-  /// Settings of the query planner. Each statement should read its rows by an index, in the order of the
+  /// Settings of the query planner. Each SQL statement should read its rows by an index, in the order of the
   /// index. If the statistics of a table do not contain a logbook yet, the planner assumes that it is empty.
   /// Without these settings it would read and sort the whole logbook. A sort that is unavoidable then seems
   /// so expensive that PostgreSQL would compile the statement, so JIT is off.
@@ -256,7 +256,7 @@ enum TransactionMode: Sendable {
 
   var writes: Bool { if case .reading = self { false } else { true } }
 
-  /// The kind by which the statements that begin the transaction are measured.
+  /// The kind under which `StatementTimes` measures the SQL statements that begin the transaction.
   var kind: String {
     switch self {
     case .changing: StatementTimes.lock + "counter"
@@ -278,13 +278,13 @@ struct DatabaseTransaction {
     self.stopwatch = stopwatch
   }
 
-  /// Runs one statement with parameters.
+  /// Runs one SQL statement with parameters.
   @discardableResult
   func rows(_ statement: String, _ parameters: SQLValue...) throws(DatabaseError) -> DatabaseRows {
     try rows(statement, parameters)
   }
 
-  /// Runs one statement with parameters.
+  /// Runs one SQL statement with parameters.
   @discardableResult
   func rows(_ statement: String, _ parameters: [SQLValue]) throws(DatabaseError) -> DatabaseRows {
     try stopwatch.time(stopwatch.kind(of: statement)) { () throws(DatabaseError) in
@@ -292,7 +292,7 @@ struct DatabaseTransaction {
     }
   }
 
-  /// Runs statements without parameters, separated by semicolons.
+  /// Runs SQL statements without parameters, separated by semicolons.
   func run(_ script: String) throws(DatabaseError) {
     try stopwatch.time(stopwatch.kind(of: script)) { () throws(DatabaseError) in
       try connection.run(script, by: deadline)
@@ -308,14 +308,14 @@ struct TransactionWork: Sendable {
   var statements = StatementTimes()
 }
 
-/// Measures the statements of one connection. It is used on the connection's thread.
+/// Measures the SQL statements of one connection. It is used on the connection's thread.
 final class Stopwatch {
   private static let maxKinds = 200
 
   private(set) var times = StatementTimes()
   private var kinds: [String: String] = [:]
 
-  /// The kind of a statement, from a cache: a request has up to ten statements, which are usually known.
+  /// The kind of an SQL statement, from a cache: a request has up to ten statements, which are usually known.
   func kind(of statement: String) -> String {
     if let known = kinds[statement] { return known }
     let kind = StatementTimes.kind(of: statement)
@@ -324,7 +324,7 @@ final class Stopwatch {
     return kind
   }
 
-  /// Runs `body` as a statement of this kind and adds its time, even if it fails.
+  /// Measures `body` as an SQL statement of this kind, even if it fails.
   func time<Value>(_ kind: String, _ body: () throws(DatabaseError) -> Value) throws(DatabaseError) -> Value {
     let start = ContinuousClock.now
     defer { times.add(ContinuousClock.now - start, kind) }

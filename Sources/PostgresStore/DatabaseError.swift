@@ -3,19 +3,19 @@
 import Logbook
 import Synchronization
 
-/// Why a statement failed. The error contains no value of a row.
+/// Why an SQL statement failed. The error contains no value of a row.
 enum DatabaseError: Error, Hashable {
   /// No connection could be opened. The text is libpq's reason.
   case unreachable(String)
-  /// The connection ended, or no response came in time. The statements that were sent may have been applied.
+  /// The connection ended, or no response came in time. The SQL statements that were sent may have been
+  /// applied.
   case lost
   /// The connection ended during the commit. The transaction may have been applied.
   case commitUnknown
-  /// The database refused a statement.
+  /// The database refused an SQL statement.
   ///
-  /// - Parameters:
-  ///   - state: the SQLSTATE code of the error.
-  ///   - object: the names of the table and constraint, if the database states them.
+  /// - Parameters: - state: the SQLSTATE code of the error. - object: the names of the table and constraint,
+  ///   if the database states them.
   case refused(state: String, object: String)
   /// The database contains data that glucoport never writes.
   case unexpected(String)
@@ -49,7 +49,8 @@ enum DatabaseError: Error, Hashable {
     switch self {
     case .unreachable, .lost, .commitUnknown: .busy(Self.away, retryAfterSeconds: 2)
     case .refused(let state, let object):
-      // A lock or the statement took too long, no connection or memory is left, or retries did not help.
+      // The codes of errors that may end by themselves: a lock or the SQL statement took too long, no
+      // connection or memory is left, or retries did not help.
       if ["55P03", "57014", "40001", "40P01", "25006"].contains(state)
         || ["57P", "08", "53"].contains(where: state.hasPrefix)
       {

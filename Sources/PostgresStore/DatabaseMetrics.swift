@@ -37,7 +37,7 @@ struct DatabaseMetrics {
     add("lost_connections_total", "counter", figures.lostConnections)
     addTotal("transaction_seconds", figures.time, figures.transactions)
     for (kind, total) in figures.statements.totals.sorted(by: { $0.key < $1.key }) {
-      // Time that statements wait for a lock is a separate family, since it is not work.
+      // The time for which SQL statements wait for a lock is a separate family, since it is not work.
       if kind.hasPrefix(StatementTimes.lock) {
         addTotal(
           "lock_seconds", total.time, total.count, ("row", String(kind.dropFirst(StatementTimes.lock.count))))

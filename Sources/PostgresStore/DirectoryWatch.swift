@@ -7,8 +7,8 @@ import Logbook
 /// A restored directory may state where logbooks were before later moves. Requests would then change outdated
 /// copies.
 actor DirectoryWatch {
-  /// The SQL expression for a text that changes after a restart, a promotion and a restore. It is part of
-  /// each look-up, so it must be cheap.
+  /// The SQL expression for a text that changes after a restart, a promotion and a restore. Each look-up of a
+  /// login computes it, so it must be cheap.
   static let instance = """
     concat_ws('/', extract(epoch FROM pg_postmaster_start_time()), \
     (SELECT oid FROM pg_database WHERE datname = current_database()))

@@ -152,7 +152,7 @@ final class DatabaseConnection {
 
   deinit { library.finish(connection) }
 
-  /// Runs statements without parameters, separated by semicolons.
+  /// Runs SQL statements without parameters, separated by semicolons.
   ///
   /// - Throws: `DatabaseError`; `lost` if no response comes before the deadline. The connection must not be
   ///   used after that.
@@ -161,7 +161,7 @@ final class DatabaseConnection {
     _ = try results(by: deadline)
   }
 
-  /// Runs one statement with parameters. Parameters and results are in binary form.
+  /// Runs one SQL statement with parameters. Parameters and results have PostgreSQL's binary format.
   ///
   /// - Throws: as `run`.
   func rows(
@@ -256,7 +256,7 @@ extension DatabaseConnection {
   }
 }
 
-/// The rows of a result, with values in PostgreSQL's binary form. It must be used on one thread at a time.
+/// The rows of a result, with values in PostgreSQL's binary format. It must be used on one thread at a time.
 final class DatabaseRows {
   private let library: LibPQ
   private let result: LibPQ.Result

@@ -280,7 +280,7 @@ struct PageReadings {
       }
       reading.kind = series.kind
       reading.positionKind = series.positionKind
-      // The stored bucket must match the value. Otherwise other stores would compute another identity.
+      // The stored value bucket must match the value. Otherwise other stores would compute another identity.
       guard reading.valueBucket == bucket else {
         throw DatabaseError.unexpected("the bucket of a reading does not match its value")
       }
@@ -318,7 +318,7 @@ struct DigestReader {
   private let transaction: DatabaseTransaction
   private let logbook: Int64
 
-  /// The number of readings that one statement returns, which limits the use of memory.
+  /// The number of readings that one SQL statement returns, which limits the use of memory.
   private static let chunk = 50_000
   private static let recordChunk = 500
 
@@ -394,8 +394,8 @@ struct DigestReader {
     return digests
   }
 
-  /// A page of the records in these buckets, beginning after this id. It has at least one record if there is
-  /// any.
+  /// A page of the records in these buckets of `IdentityDigests`, beginning after this id. It has at least
+  /// one record if there is any.
   func records(in buckets: Set<Int>, after guid: String?) throws -> RecordPage {
     var page = PageRecords()
     var hasMore = false

@@ -156,11 +156,11 @@ extension PostgresDatabase {
   }
 }
 
-/// Statements that an administrator would run, for tools and tests.
+/// Runs SQL statements like an administrator, for tools and tests.
 extension PostgresDatabase {
   private static let scriptSeconds = 60
 
-  /// Runs statements without parameters, separated by semicolons.
+  /// Runs SQL statements without parameters, separated by semicolons.
   ///
   /// - Throws: `Failure`: `unavailable` without a connection, otherwise with the SQLSTATE.
   package func run(_ script: String) throws(Failure) {
@@ -171,7 +171,7 @@ extension PostgresDatabase {
     }
   }
 
-  /// The whole number in the first row of a query.
+  /// Runs an SQL query. Returns the whole number in its first row.
   ///
   /// - Throws: as `run`.
   package func number(_ query: String) throws(Failure) -> Int64 {

@@ -28,7 +28,7 @@ final class PostgresLogins: LoginDirectory {
     pool = ConnectionPool(address, limits, faults)
   }
 
-  /// The times of the statements since the server started.
+  /// The times of the SQL statements on these connections since the server started.
   var statements: StatementTimes { get async { await pool.queue.figures.statements } }
 
   func close() async { await pool.close() }

@@ -3,13 +3,13 @@
 import Logbook
 import LogbookAPI
 
-/// Stores new readings: one statement for a whole batch, with an array for each column.
+/// Stores new readings: one SQL statement for a whole batch, with an array for each column.
 ///
 /// `COPY` into a temporary table is not faster, since each transaction then creates an entry in the system
 /// catalog. In Tests/Benchmarks/postgres-insert.py it stores 0.85 times as many new readings per second in
 /// batches of 1000, and 0.89 times as many in batches of 10,000.
 struct PostgresReadingWriter {
-  /// The maximum size of a batch that is inserted by one statement.
+  /// The maximum size of a batch that is inserted by one SQL statement.
   private static let maxAtOnce = 1000
   /// The number of readings of a larger batch that are inserted first, to find out whether the logbook
   /// already has them.

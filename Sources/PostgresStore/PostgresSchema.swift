@@ -11,7 +11,7 @@ enum PostgresSchema {
   /// The default number of partitions for large tables. It cannot change after a database was created.
   static let partitions = 64
 
-  /// The statements that upgrade the schema to a version. They run once, in one transaction.
+  /// The SQL statements that upgrade the schema to a version. They run once, in one transaction.
   static func step(to version: Int, partitions: Int) -> [String] {
     switch version {
     case 1:
@@ -177,7 +177,7 @@ enum PostgresSchema {
   }
 
   /// The SQL condition that a row belongs to the logbook that the transaction has set. If no logbook is set,
-  /// it is false for every row. The subquery runs once for each statement.
+  /// it is false for every row. The subquery runs once for each SQL statement.
   static let own =
     "logbook = (SELECT nullif(current_setting('glucoport.logbook', true), '')::bigint)"
 
@@ -223,7 +223,7 @@ enum PostgresSchema {
   /// A function that removes the logins and the name of the transaction's logbook. Requests that wait for its
   /// counter then find no row.
   ///
-  /// - Parameter residence: the statement that deletes the state of the copy; empty for a version of the
+  /// - Parameter residence: the SQL statement that deletes the state of the copy; empty for a version of the
   ///   schema without this table.
   static func purge(residence: String) -> String {
     """
@@ -306,7 +306,7 @@ enum PostgresSchema {
     "glucoport.arrive(text, bigint)", "glucoport.adopt(text, bigint, text)",
   ]
 
-  /// The statements that grant a role the rights to serve. They can be repeated.
+  /// The SQL statements that grant a role the rights to serve. They can be repeated.
   static func grants(to role: String) -> [String] {
     let role = "\"" + role.replacing("\"", with: "\"\"") + "\""
     let tables = rights.map { entry in

@@ -48,7 +48,7 @@ package final class PostgresTransfer {
     }
   }
 
-  /// The statements that begin a transaction in which all queries see the same state of the database.
+  /// The SQL statements that begin a transaction in which all queries see the same state of the database.
   static let snapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \(TransactionMode.plans)"
 }
 

@@ -3,7 +3,7 @@
 import Logbook
 import LogbookAPI
 
-/// The records and the stored responses that a batch of changes needs. They are read with few statements
+/// The records and the stored responses that a batch of changes needs. They are read with few SQL statements
 /// before the batch, and written after it.
 struct RecordBatch: RecordTable {
   private struct AnswerKey: Hashable {

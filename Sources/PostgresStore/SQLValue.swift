@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A parameter of a statement in PostgreSQL's binary form.
+/// A parameter of an SQL statement in PostgreSQL's binary format.
 struct SQLValue {
   /// The object id of the value's type; see `pg_type.dat` of PostgreSQL.
   let type: UInt32

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The number and the duration of statements, by kind. It contains no parameters of statements.
+/// The number and the duration of SQL statements, by kind. Parameters of statements are not contained.
 struct StatementTimes: Sendable {
-  /// The number of statements of one kind, and their total time, which includes the network.
+  /// The number of SQL statements of one kind, and their total time, which includes the network.
   struct Total: Hashable, Sendable {
     var time = Duration.zero
     var count = 0
@@ -11,7 +11,7 @@ struct StatementTimes: Sendable {
   /// The totals by kind, such as `insert reading`.
   private(set) var totals: [String: Total] = [:]
 
-  /// Adds one statement. Failed statements are counted, too.
+  /// Adds the time of one SQL statement. Failed statements are counted, too.
   mutating func add(_ time: Duration, _ kind: String) {
     totals[kind, default: Total()].time += time
     totals[kind, default: Total()].count += 1
@@ -26,13 +26,13 @@ struct StatementTimes: Sendable {
 }
 
 extension StatementTimes {
-  /// The prefix of the kind of statements that begin a transaction and lock a row.
+  /// The prefix of the kind of SQL statements that begin a transaction and lock a row.
   static let lock = "lock "
 
   private static let schema = "glucoport."
 
-  /// The kind of a statement: its verb and its table. If the statement has several, the first verb that
-  /// changes a table is used, with its table. If none changes a table, it is the first table outside of
+  /// The kind of an SQL statement: a verb and a table. If the statement has several verbs, the first one that
+  /// changes a table is used, with this table. If none changes a table, the table is the first one outside of
   /// subqueries.
   static func kind(of statement: String) -> String {
     var (depth, words) = (0, ["", ""])
@@ -52,7 +52,7 @@ extension StatementTimes {
     return read.map { "select \($0.table)" } ?? "select"
   }
 
-  /// Iterates over the words and parentheses of a statement.
+  /// Iterates over the words and parentheses of an SQL statement.
   private struct Words: Sequence, IteratorProtocol {
     private var rest: Substring.UTF8View
 

@@ -4,7 +4,7 @@ package import GRDB
 import GRDBSQLite
 import Logbook
 
-/// The statements that convert a file from one version of its schema to the next one. A released step is
+/// The SQL statements that convert a file from one version of its schema to the next one. A released step is
 /// never edited.
 package struct SchemaStep: Sendable {
   /// The version of a file before the step.
@@ -30,7 +30,7 @@ package struct FileSchema: Sendable {
   let steps: [SchemaStep]
   private let statements: [String]
 
-  /// A schema with the statements that create it in an empty file.
+  /// A schema with the SQL statements that create it in an empty file.
   ///
   /// - Parameter steps: one step for each version from `firstKept` up to, but not including, `version`.
   package init(
@@ -51,8 +51,8 @@ package struct FileSchema: Sendable {
   ///
   /// - Throws: `Failure`: `badInput` for another program's database, `configuration` for an unknown schema.
   package func isCreated(in database: Database, path: String) throws -> Bool {
-    // The tables are counted before the application id is read. Another process may create the file between
-    // both queries, which would then look like the file of another program.
+    // The tables are counted before the application id is read. If the id was read first, another process
+    // could create the file between both queries. The file would then look like that of another program.
     if try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0 { return false }
     guard try Int.fetchOne(database, sql: "PRAGMA application_id") == applicationID else {
       throw Failure(.badInput, "\(path): this is an SQLite database, but no glucoport \(name)")
@@ -97,10 +97,10 @@ package struct FileSchema: Sendable {
     return try names(of: "table").filter(views.contains)
   }
 
-  /// The query for the names of all views in a file.
+  /// The SQL query for the names of all views in a file.
   package static let views = "SELECT name FROM sqlite_schema WHERE type = 'view' AND name IS NOT NULL"
 
-  /// The statements that create the parts of the schema with this type.
+  /// The SQL statements that create the parts of the schema with this type.
   func statements(of type: String) throws -> [String] { try parts(type, "sql") }
 
   private func parts(_ type: String, _ column: String) throws -> [String] {

@@ -62,7 +62,7 @@ package final class RawStatement {
     return Int(sqlite3_changes(connection))
   }
 
-  /// Ends the statement before its last row, so that parameters can be bound again.
+  /// Ends the SQL statement before its last row, so that parameters can be bound again.
   package func reset() { sqlite3_reset(handle) }
 
   /// The value of a column in the current row as a whole number; 0 for NULL.

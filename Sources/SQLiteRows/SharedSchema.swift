@@ -2,7 +2,7 @@
 
 /// The parts of the schema that a client's store and the file of a server's logbook have in common.
 package enum SharedSchema {
-  /// The statements that create the table of devices.
+  /// The SQL statements that create the table of devices.
   ///
   /// - Parameter columns: additional columns, each preceded by a comma.
   package static func devices(_ columns: String = "") -> String {
@@ -29,7 +29,7 @@ package enum SharedSchema {
       position_kind INTEGER NOT NULL CHECK (position_kind BETWEEN 0 AND 1)
     """
 
-  /// The columns of a reading that follow its key. `readingCheck` is their constraint.
+  /// The columns of a reading that follow those of its primary key. `readingCheck` is their constraint.
   ///
   /// - Parameter offset: the columns for the UTC offset.
   package static func readingColumns(offset: String) -> String {

@@ -110,7 +110,7 @@ package struct StoredRow {
 
   private static let maxKeyLength = 64
 
-  /// The value of a key's column for an error; the value itself may be damaged, too.
+  /// The text of a column that identifies the row, for an error. The value of the column may be damaged, too.
   private static func text(_ value: DatabaseValue) -> String {
     if case .blob = value.storage { return "with another type" }
     let text = "\(value)"
@@ -126,7 +126,7 @@ package struct StoredRow {
 }
 
 extension StoredRow {
-  /// The time in the first column of the statement's only row. Nil for NULL, and if there is no row.
+  /// The time in the first column of the only row of an SQL statement. Nil for NULL, and if there is no row.
   ///
   /// - Parameter table: the name of the table that contains the time, for the error.
   package static func seconds(

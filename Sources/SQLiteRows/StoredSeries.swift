@@ -17,18 +17,18 @@ package struct StoredSeries: Sendable {
   }
 }
 
-/// The key of a reading within its series and file.
+/// The four columns that identify a reading in a file.
 package struct StoredPlace: Hashable, Sendable {
   /// The id of the series.
   package let series: Int64
   /// The shown time in civil seconds, or the device's tick.
   package let position: Int64
-  /// The value as the identity of the reading has it; see `Reading.valueBucket`.
+  /// The value as a part of the reading's identity, in tenths of mmol/L; see `Reading.valueBucket`.
   package let valueBucket: Int64
-  /// Distinguishes readings that share every other part: 0, 1, 2 and so on.
+  /// The number that separates readings which are equal in the three other columns: 0, 1, 2 and so on.
   package let occurrence: Int64
 
-  /// Reads the key from four columns, beginning with `column`.
+  /// Reads the four columns, beginning with `column`.
   @inlinable @inline(__always) package init(_ row: RawStatement, from column: Int32) {
     series = row.integer(column)
     position = row.integer(column + 1)
@@ -36,7 +36,7 @@ package struct StoredPlace: Hashable, Sendable {
     occurrence = row.integer(column + 3)
   }
 
-  /// The key with these parts.
+  /// The columns with these values.
   @inlinable package init(series: Int64, position: Int64, valueBucket: Int64, occurrence: Int64) {
     (self.series, self.position) = (series, position)
     (self.valueBucket, self.occurrence) = (valueBucket, occurrence)
@@ -56,7 +56,7 @@ extension RawStatement {
 
   /// Reads a reading from eight columns, beginning with `column`.
   ///
-  /// - Parameter name: the description of the row for an error; nil for that of its key.
+  /// - Parameter name: the description of the row for an error; nil for `place.name`.
   package func reading(
     at place: StoredPlace, of series: StoredSeries, from column: Int32, named name: String? = nil
   ) throws(DamagedRow) -> Reading {
@@ -91,7 +91,7 @@ extension RawStatement {
     reading.position = place.position
     reading.occurrence = occurrence
     reading.occurrenceIsStated = true
-    // The stored bucket must match the value. Otherwise other stores would compute another identity.
+    // The stored value bucket must match the value. Otherwise other stores would compute another identity.
     guard reading.valueBucket == place.valueBucket else {
       throw damage("its bucket does not match its value")
     }

@@ -6,7 +6,7 @@ import LogbookAPI
 import SQLiteRows
 
 /// Reads the changes after a sequence number. Readings and records share these numbers, and are returned in
-/// their order.
+/// the order of these numbers.
 struct ChangeScan {
   private let database: Database
   private let node: Int64
@@ -81,7 +81,7 @@ final class ChangeRows {
   /// The columns of each row of readings: those of `CollectedReadings`, then the node that wrote the reading.
   static let readingColumns = "\(CollectedReadings.columns), node"
 
-  /// The statement whose current row is the reading that `next` returned last.
+  /// The SQL statement whose current row is the reading that `next` returned last.
   let reading: RawStatement
   private let records: RowCursor
   private var nextReading: Int64?
@@ -141,7 +141,7 @@ struct PageBuilder {
   /// Adds the reading in a row with the columns `ChangeRows.readingColumns`.
   mutating func add(_ row: RawStatement) throws { try readings.add(row) }
 
-  /// Adds a record. Returns false if it does not fit on the page.
+  /// Adds a record. Returns false if the record does not fit on the page.
   mutating func add(_ row: ChangeRows.ChangedRecord) throws -> Bool {
     guard records.fits(stateBytes: row.stateBytes) else { return false }
     records.append(RemoteRecord(guid: row.guid, revision: row.revision, state: row.state))
@@ -166,7 +166,7 @@ struct CollectedReadings {
 
   var batch: ReadingBatch { ReadingBatch(devices: devices, readings: readings) }
 
-  /// Adds the reading in the current row of a statement.
+  /// Adds the reading in the current row of an SQL statement.
   mutating func add(_ row: RawStatement) throws {
     let place = try StoredPlace(checking: row, from: 1, seq: row.integer(0))
     let series = try series(place.series)

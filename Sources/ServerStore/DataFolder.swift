@@ -70,7 +70,7 @@ struct DataFolder: Sendable {
 
   func logbookFile(_ id: String) -> String { "\(path)/logbooks/\(id).db" }
 
-  /// Removes all files of a logbook. Their names begin with the id of the logbook.
+  /// Removes all files of a logbook: those whose names begin with the logbook's id.
   ///
   /// - Throws: `Failure` of category `inputOutput` if a file remains.
   func removeLogbook(_ id: String) throws {

@@ -25,8 +25,8 @@ extension ReadingBuckets {
     }
   }
 
-  /// The readings in these buckets; nil if they are more than one response can contain. Only the rows of
-  /// these readings are read.
+  /// The readings in these buckets of `IdentityDigests`; nil if they are more than one response can contain.
+  /// Only the rows of these readings are read.
   func readings(in wanted: Set<Int>, _ database: Database) throws -> ReadingBatch? {
     guard let numbers = numbers(in: wanted) else { return nil }
     var collected = CollectedReadings(database)
@@ -56,8 +56,8 @@ struct DigestScan {
     return digests
   }
 
-  /// A page of the records in these buckets, beginning after this id. It has at least one record if there is
-  /// any.
+  /// A page of the records in these buckets of `IdentityDigests`, beginning after this id. It has at least
+  /// one record if there is any.
   func records(in buckets: Set<Int>, after guid: String?) throws -> RecordPage {
     var page = PageRecords()
     let rows = try Row.fetchCursor(

@@ -6,7 +6,7 @@ package import LogbookAPI
 /// The storage of `glucoport serve`: a folder with one SQLite file for logins and one for each logbook. This
 /// type, `Logins`, `ServerBackup`, `FolderSource` and `FolderTarget` are the interface of the module.
 package final class EmbeddedStorage: ServerStorage {
-  /// The logins of the storage.
+  /// The directory of the logins of the storage.
   package var logins: any LoginDirectory { knownLogins }
 
   private let folder: DataFolder

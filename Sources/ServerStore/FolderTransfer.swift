@@ -154,7 +154,7 @@ private struct LogbookRows {
     }
   }
 
-  /// The name of the table that a statement reads, for errors.
+  /// The name of the table that an SQL statement reads, for errors.
   private func table(_ sql: String) -> String {
     sql.firstRange(of: "FROM ").map { String(sql[$0.upperBound...].prefix { $0 != " " }) } ?? ""
   }

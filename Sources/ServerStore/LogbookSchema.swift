@@ -141,7 +141,7 @@ enum LogbookFileRules {
     + readingIsNotReplaced + ";\n"
 
   /// A trigger that keeps the existing reading if a second reading with the same identity or number is
-  /// inserted. It uses IGNORE and not ABORT: a repeated upload inserts known and new readings in one
+  /// inserted. It uses IGNORE and not ABORT: a repeated upload inserts known and new readings in one SQL
   /// statement, and the known readings are skipped.
   ///
   /// The trigger doubles the time of an insert. So `withoutLookUps` drops it while many readings are stored.

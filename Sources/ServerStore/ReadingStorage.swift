@@ -4,9 +4,9 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Stores new readings, with many rows in each statement.
+/// Stores new readings, with many rows in each SQL statement.
 struct ReadingStorage {
-  /// The possible numbers of rows in one statement. Larger statements are not faster.
+  /// The possible numbers of rows in one SQL statement. Larger statements are not faster.
   private static let chunkSizes = [100, 10, 1]
   private static let columns: Int32 = 13
   /// The minimum batch size for which the trigger against replacing is dropped. Dropping and creating it
@@ -15,8 +15,8 @@ struct ReadingStorage {
 
   private let database: Database
   private let node: Int64
-  /// The sequence number for the first reading of a batch. The number for each reading is the sum of this and
-  /// its index, even if the reading is known and gets no row.
+  /// The sequence number for the first reading of a batch. The number for each reading is the sum of
+  /// `firstSeq` and the reading's index, even if the reading is known and gets no row.
   private let firstSeq: Int64
 
   /// - Parameter last: the sequence number of the last change before the batch.

@@ -15,7 +15,7 @@ package struct Backoff: Hashable, Sendable {
   /// The earliest time of the next attempt, in UTC seconds of this host; nil for immediately.
   package private(set) var nextAttempt: Int64?
 
-  /// The state that the store has kept since the last upload.
+  /// A backoff with the values that the store has stored since the last upload.
   package init(failures: Int = 0, nextAttempt: Int64? = nil) {
     self.failures = failures
     self.nextAttempt = nextAttempt

@@ -95,8 +95,8 @@ package enum Merge: Hashable, Sendable {
     return merged
   }
 
-  /// The value of the state that changed it; nil if both states changed it differently. The value itself may
-  /// be optional.
+  /// Returns the value that differs from `base`; nil if both values differ from it and from each other.
+  /// `Value` may itself be an optional type.
   private static func choose<Value: Equatable>(_ local: Value, _ remote: Value, _ base: Value) -> Value? {
     if local == remote || remote == base { return local }
     return local == base ? remote : nil

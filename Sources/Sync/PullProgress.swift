@@ -20,11 +20,7 @@ struct PullProgress {
   /// Whether the upload has pulled the maximum number of pages.
   var isExhausted: Bool { pages >= Self.maxPages }
 
-  /// What is wrong with a page, before it is applied; nil if nothing is.
-  ///
-  /// - Parameters:
-  ///   - cursor: the cursor with which the page was requested.
-  ///   - id: identifies the list of changes, since an upload may read several lists.
+  /// Returns what is wrong with a page that is not applied yet; nil if nothing is wrong.
   func fault(of page: ChangePage, after cursor: String?, in id: Int64) -> String? {
     guard page.hasMore else { return nil }
     if page.cursor == cursor || cursors.contains(Self.hash(page.cursor, id)) {

@@ -16,7 +16,7 @@ package enum RecordAction: Hashable, Sendable {
   case forgetSent
   /// Replace the record by the remote's state. The record is then not pending.
   case adopt(RemoteRecord)
-  /// Store a merged state that is based on the remote's, and keep it pending.
+  /// Store a merged state that is based on the remote's state, and keep the record pending.
   case merge(RecordState, onto: RemoteRecord)
   /// Store the remote's state next to the local one, until a person decides.
   case markConflicted(RemoteRecord)

@@ -92,7 +92,8 @@ extension UploadSession {
       }
       if isSent { summary.pushedAttachments += 1 }
     } else {
-      // If the remote has a part of a content with another size, the first part replaces it.
+      // If the remote states another size for a content of which it has a part, the content is sent again
+      // from its first byte.
       attachments.note(content.digest, endsAt: held.size == content.size ? held.bytes : 0)
     }
     return .done

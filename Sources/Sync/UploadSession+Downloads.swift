@@ -93,8 +93,8 @@ extension UploadSession {
     }
   }
 
-  /// The changes after the store's cursor. If they were requested before the upload began, and it has sent no
-  /// request since, that response is used.
+  /// The changes after the store's cursor. If they were requested before the upload began, and the upload has
+  /// sent no request since, that response is used.
   private func changes(after cursor: String?, _ limit: Int) async -> Result<ChangePage?, ServiceError> {
     let ahead = changesAhead
     changesAhead = nil

@@ -65,7 +65,7 @@ extension UploadSession {
   }
 
   /// Reads the next batch while the response to a full batch is awaited. The batch is used only if no other
-  /// connection has changed the store. Only then is it the batch that the store would select.
+  /// connection has changed the store. Otherwise the store might select other readings.
   private func readAhead(after pending: PendingReadings, _ limit: Int) throws {
     // On a site, the response may change which readings come next, so nothing is read ahead.
     guard pending.keys.count == limit, remote.moving == nil, remote.removal == nil else { return }

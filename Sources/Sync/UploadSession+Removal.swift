@@ -36,8 +36,8 @@ extension UploadSession {
     hasCountedRemovals = true
   }
 
-  /// Removes hidden readings from the remote, and makes them pending. So they are sent again if they are
-  /// shown again.
+  /// Removes hidden readings from the remote, and makes them pending. So an upload sends them again after
+  /// they became visible again.
   private func removeHiddenReadings(_ removal: any RemovalService) async throws -> UploadEvent? {
     guard mayRemove else { return nil }
     let limit = min(moves.removalsLeft, Self.maxRemoved)
@@ -57,8 +57,8 @@ extension UploadSession {
       let now = environment.now()
       try store.sync { store in
         _ = try store.requeue(withdrawn.keys, reason: "hidden, and removed from the site", at: now)
-        // A removed document may also have contained an equal reading that has another occurrence in this
-        // store.
+        // A removed document may also have contained an equal reading that has another occurrence number in
+        // this store.
         let held = try store.readingsInDocuments(of: withdrawn.batch)
         if !held.isEmpty { _ = try store.requeue(held, reason: "removed with its document", at: now) }
         try store.forgetUnanswered(withdrawn.keys)

@@ -168,9 +168,9 @@ package final class UploadSession {
     return await Self.answer(request)
   }
 
-  /// Must be called before each request. After a request, the server's records may be newer than those in a
-  /// response that was received before. So that response is dropped: it would replace newer records by older
-  /// ones.
+  /// Notes that a request is sent, and drops `changesAhead`. Must be called before each request. After a
+  /// request, the server's records may be newer than those in the dropped response, which would replace newer
+  /// records by older ones.
   func noteRequest() {
     hasAsked = true
     changesAhead = nil

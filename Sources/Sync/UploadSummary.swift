@@ -2,66 +2,67 @@
 
 /// The results of one `upload`.
 package struct UploadSummary: Hashable, Sendable {
-  /// Readings that were new on the remote.
+  /// The number of readings that were new on the remote.
   package var pushedReadings = 0
-  /// Readings that the remote already had.
+  /// The number of readings that the remote already had.
   package var knownReadings = 0
-  /// The readings of `knownReadings` that have a different value on the remote.
+  /// The number of readings in `knownReadings` that have a different value on the remote.
   package var differingReadings = 0
-  /// Readings for which a document of another program has a different value at the same time. The remote
-  /// keeps both values.
+  /// The number of readings for which a document of another program has a different value at the same time.
+  /// The remote keeps both values.
   package var disputedReadings = 0
-  /// Changes of records that the remote accepted.
+  /// The number of changes of records that the remote accepted.
   package var pushedRecords = 0
-  /// Readings of other nodes that were downloaded.
+  /// The number of readings of other nodes that were downloaded.
   package var pulledReadings = 0
-  /// Records that other nodes had changed.
+  /// The number of records that other nodes had changed.
   package var pulledRecords = 0
-  /// Items of the remote that this store rejected, counted by reason.
+  /// The numbers of items of the remote that this store rejected, by reason.
   package var notTaken: [String: Int] = [:]
-  /// Attachments whose content became complete on the remote in this upload.
+  /// The number of attachments whose content became complete on the remote in this upload.
   package var pushedAttachments = 0
   /// The number of bytes of contents that were sent, including incomplete contents.
   package var pushedAttachmentBytes: Int64 = 0
-  /// Attachments whose content became complete in this store in this upload.
+  /// The number of attachments whose content became complete in this store in this upload.
   package var pulledAttachments = 0
   /// The number of bytes of contents that were downloaded.
   package var pulledAttachmentBytes: Int64 = 0
-  /// Attachments whose content is not sent, since the remote stores no contents.
+  /// The number of attachments whose content is not sent, since the remote stores no contents.
   package var keptAttachments = 0
-  /// Attachments whose content the remote did not have when it was last requested.
+  /// The number of attachments whose content the remote did not have when it was last requested.
   package var absentAttachments = 0
-  /// Attachments for which the remote returned damaged content, which was discarded.
+  /// The number of attachments for which the remote returned damaged content, which was discarded.
   package var damagedAttachments = 0
-  /// Records in which an edit of this store was merged with one of another node.
+  /// The number of records in which an edit of this store was merged with one of another node.
   package var merged = 0
-  /// Conflicts that this upload found.
+  /// The number of conflicts that this upload found.
   package var conflicts = 0
-  /// Items and downloads that the remote refused permanently, or returned damaged.
+  /// The number of items and downloads that the remote refused permanently, or returned damaged.
   package var refused = 0
-  /// Downloads that are no longer tried, including attachments. They are also counted in `refused`.
+  /// The number of downloads that are no longer tried, including attachments. They are also counted in
+  /// `refused`.
   package var refusedDownloads = 0
-  /// Items that were left for the next upload.
+  /// The number of items that were left for the next upload.
   package var setAside = 0
-  /// Readings that were queued again, since the remote lacks them.
+  /// The number of readings that were queued again, since the remote lacks them.
   package var requeued = 0
-  /// Documents of readings that were moved after a change of zone.
+  /// The number of documents of readings that were moved after a change of zone.
   package var movedReadings = 0
-  /// Documents of records that were moved after a change of zone.
+  /// The number of documents of records that were moved after a change of zone.
   package var movedRecords = 0
-  /// Readings whose documents remain to be moved.
+  /// The number of readings whose documents remain to be moved.
   package var readingsToMove = 0
-  /// Records whose documents remain to be moved.
+  /// The number of records whose documents remain to be moved.
   package var recordsToMove = 0
-  /// Readings whose documents were removed, since the readings are hidden in this store.
+  /// The number of readings whose documents were removed, since the readings are hidden in this store.
   package var removedReadings = 0
-  /// Records whose documents were removed, since the records are hidden in this store.
+  /// The number of records whose documents were removed, since the records are hidden in this store.
   package var removedRecords = 0
-  /// Readings whose documents remain to be removed.
+  /// The number of readings whose documents remain to be removed.
   package var readingsToRemove = 0
-  /// Records whose documents remain to be removed.
+  /// The number of records whose documents remain to be removed.
   package var recordsToRemove = 0
-  /// Pages that were not applied, since one of their records was edited in the meantime.
+  /// The number of pages that were not applied, since one of their records was edited in the meantime.
   package var rollbacks = 0
 
   package init() {}

@@ -4,9 +4,9 @@ package import Logbook
 import LogbookAPI
 package import LogbookStore
 
-/// Compares a store with its remote. First digests over buckets are compared, then the items of buckets that
-/// differ. If the remote has no digests, all items are compared. Pending items are not differences, and
-/// neither are changes that other nodes made since the last pull.
+/// Compares a store with its remote. First, digests over the buckets of `IdentityDigests` are compared, then
+/// the items of buckets that differ. If the remote has no digests, all items are compared. Pending items are
+/// not differences, and neither are changes that other nodes made since the last pull.
 ///
 /// Requests use the number and id of the store's last upload. So neither the store nor the remote writes
 /// anything before `fix`.
@@ -312,8 +312,8 @@ extension VerifySession {
 }
 
 extension ReadingKeys {
-  /// The key of a reading in a batch. Series in a batch have no ids, so a number is composed from their
-  /// parts.
+  /// The 16 bytes of the identity of a reading in a batch. Series in a batch have no ids, so a number is
+  /// composed from the device, the kind and the position kind.
   fileprivate mutating func key(of reading: Reading, _ device: Device) -> [UInt8] {
     let series =
       Int64(reading.device.number) << 16 | Int64(reading.kind.rawValue) << 8
@@ -366,7 +366,8 @@ extension VerifySession {
   }
 }
 
-/// Divides buckets into groups. One request is made for each group, whose items must fit in one response.
+/// Divides buckets of `IdentityDigests` into groups. One request is made for each group, whose items must fit
+/// in one response.
 struct BucketGroups {
   let groups: [[Int]]
 

@@ -4,57 +4,57 @@ import Logbook
 
 /// The results of one ingest, as counts of its items.
 package struct IngestCounts: Equatable, Sendable {
-  /// Readings that this import added to the store.
+  /// The number of readings that this import added to the store.
   package var newReadings = 0
-  /// Readings that were in the store already, from this or another source of the same device.
+  /// The number of readings that were in the store already, from this or another source of the same device.
   package var knownReadings = 0
-  /// Known readings that a withdrawal hides and that stay hidden after this import.
+  /// The number of known readings that a withdrawal hides and that stay hidden after this import.
   package var withdrawnReadings = 0
-  /// Hidden readings that became visible again because this import contains them.
+  /// The number of hidden readings that became visible again because this import contains them.
   package var restoredReadings = 0
-  /// Readings that occur more than once in this input. Each was stored once.
+  /// The number of readings that occur more than once in this input. Each was stored once.
   package var repeatedReadings = 0
-  /// Readings for which the source stated another value earlier. The store keeps the first value, and lists
-  /// the other value as a revision.
+  /// The number of readings for which the source stated another value earlier. The store keeps the first
+  /// value, and lists the other value as a revision.
   package var changedReadings = 0
-  /// Hand-typed readings that this input corrects or contains a second time. A withdrawal was written for
-  /// each of them.
+  /// The number of hand-typed readings that this input corrects or contains a second time. A withdrawal was
+  /// written for each of them.
   package var correctedReadings = 0
-  /// Records that this import added to the store.
+  /// The number of records that this import added to the store.
   package var newRecords = 0
-  /// Records that were in the store already with the same content.
+  /// The number of records that were in the store already with the same content.
   package var knownRecords = 0
-  /// Rows that are equal to an earlier row of this input.
+  /// The number of rows that are equal to an earlier row of this input.
   package var repeatedRecords = 0
-  /// Of `repeatedRecords`, the rows of doses and meals that are new in the store. Such a row may be a second
-  /// equal dose or meal in the same minute.
+  /// The number of rows in `repeatedRecords` that are doses or meals and new in the store. Such a row may be
+  /// a second equal dose or meal in the same minute.
   package var repeatedAmounts = 0
-  /// Records whose row changed at the source, and which were updated.
+  /// The number of records that were updated, since their row changed at the source.
   package var updatedRecords = 0
-  /// Records that keep their content although the source changed the row: a person edited or deleted them, or
-  /// their content comes from a later export.
+  /// The number of records that keep their content although the source changed the row: a person edited or
+  /// deleted them, or their content comes from a later export.
   package var keptRecords = 0
-  /// Rejected readings and records.
+  /// The number of rejected readings and records.
   package var rejected = 0
-  /// Rejected items, counted by reason.
+  /// The numbers of rejected items, by reason.
   package var notTaken: [String: Int] = [:]
-  /// Items of kinds that glucoport does not support, counted by name.
+  /// The numbers of items of kinds that glucoport does not support, by the name of the kind.
   package var skipped: [String: Int] = [:]
-  /// Readings whose shown time a clock change skipped or repeated.
+  /// The number of readings whose shown time a clock change skipped or repeated.
   package var ambiguousTimes = 0
-  /// Readings whose shown time is implausible.
+  /// The number of readings whose shown time is implausible.
   package var doubtfulTimes = 0
-  /// Items that did not get the zone given for this import, because they belong to a period with another
-  /// zone. An earlier import had given them the same zone as this import, and a person stated the period
-  /// after that.
+  /// The number of items that did not get the zone given for this import, because they belong to a period
+  /// with another zone. An earlier import had given them the same zone as this import, and a person stated
+  /// the period after that.
   package var periodItems = 0
-  /// Items of earlier imports that are also in this input, and whose instants changed because of the zone
-  /// given for this input.
+  /// The number of items of earlier imports that are also in this input, and whose instants changed because
+  /// of the zone given for this input.
   package var movedItems = 0
   /// Counts the times of another store's export that have another instant by the zones of this store than the
   /// export states.
   package var moved = MovedTimes()
-  /// New readings, counted by the name of their kind, such as `cbg`.
+  /// The numbers of new readings, by the name of their kind, such as `cbg`.
   package var newByKind: [String: Int] = [:]
   /// The first shown time of all readings in the input, in civil seconds.
   package var firstTime: Int64?

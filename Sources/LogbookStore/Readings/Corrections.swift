@@ -112,9 +112,9 @@ final class Corrections {
     let reading: StoredReading
     /// The ages of the exports that contain the reading, by the numbers of their imports.
     let exports: [Int64: ExportAge]
-    /// An estimate of the age of the last export with this reading, if only another store imported it; nil if
-    /// an import of this store contained the reading. Exports grow, so that export is not older than the
-    /// newest reading of the series from the remote.
+    /// The minimum age of the last export with this reading, if only another store imported it. Exports grow,
+    /// so that export is not older than the newest reading of the series from the remote. Nil if an import of
+    /// this store contained the reading.
     let remoteAge: ExportAge?
     /// The age of the last export that contains the reading; nil if unknown.
     var age: ExportAge? { exports.values.max() ?? remoteAge }

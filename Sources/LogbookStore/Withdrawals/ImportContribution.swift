@@ -137,8 +137,8 @@ struct ImportContribution {
     return series.mapValues { $0.finish() }
   }
 
-  /// Reads the readings of the import at these positions only, since a device may have a hundred million
-  /// readings, while an import may have only the readings of a day.
+  /// Reads the readings of the import at these positions only. A device may have a hundred million readings,
+  /// while an import may have only those of a day.
   private func readings(
     between stored: [Int64: ClosedRange<Int64>], _ choice: (Int64) throws -> Choice
   ) throws -> [Int64: BroughtReadings] {

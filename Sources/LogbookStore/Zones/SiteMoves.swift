@@ -9,9 +9,9 @@ import SQLiteRows
 package struct SiteMoves {
   /// The numbers of documents that must be moved.
   package struct Counts: Hashable, Sendable {
-    /// The documents of readings.
+    /// The number of documents of readings.
     package let readings: Int
-    /// The documents of records.
+    /// The number of documents of records.
     package let records: Int
 
     package init(readings: Int, records: Int) { (self.readings, self.records) = (readings, records) }

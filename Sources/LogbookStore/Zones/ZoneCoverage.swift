@@ -15,12 +15,12 @@ package struct ZoneCoverage: Hashable, Sendable {
     package init() {}
   }
 
-  /// The items whose offset comes from the base zone.
+  /// The numbers of items whose offset comes from the base zone.
   package fileprivate(set) var base = Counts()
-  /// The items whose offset comes from a zone that was stated for a period. The key is the guid of the record
-  /// that states the period.
+  /// The numbers of items whose offset comes from a zone that was stated for a period. The dictionary's key
+  /// is the guid of the record that states the period.
   package fileprivate(set) var periods: [String: Counts] = [:]
-  /// The items whose offset comes from a zone stated for their import, by the name of the zone.
+  /// The numbers of items whose offset comes from a zone stated for their import, by the name of the zone.
   package fileprivate(set) var imports: [String: Counts] = [:]
 }
 
@@ -68,8 +68,9 @@ extension Store {
     return " AND series IN (\(ids.map(String.init).joined(separator: ",")))"
   }
 
-  /// Counts the rows without a stated offset by the first period that contains their time. The key is the
-  /// index of the period, or -1 without one. A lower key means a zone that was stated for the import.
+  /// Counts the rows without a stated offset by the first period that contains their time. In the result, the
+  /// key is the index of the period, or -1 without one. A key below -1 means a zone that was stated for the
+  /// import.
   private static func counts(
     of zones: LogbookZones, in table: String, _ database: Database, _ condition: (ZonePeriod) throws -> String
   ) throws -> [Int: Int] {
