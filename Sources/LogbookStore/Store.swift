@@ -28,9 +28,9 @@ package final class Store {
   package let path: String
   /// Whether the file is read without locks, since its folder is not writable.
   package let isFrozen: Bool
-  /// The connection. It is `package`, so that tests can make its statements fail.
+  /// The connection. It is `package`, so that tests can make its SQL statements fail.
   package let queue: DatabaseQueue
-  /// The table `batch` in memory, from which statements read many readings at once.
+  /// The table `batch` in memory, from which SQL statements read many readings at once.
   let batch: BatchTable
 
   /// How long a connection waits for a transaction of another connection, in seconds. Imports commit at least

@@ -56,8 +56,8 @@ enum DatabaseError: Error, Hashable {
       {
         .busy("the storage is busy; try again", retryAfterSeconds: 1)
       } else if let fault = SetupFault(state: state) {
-        // Every part of the request would fail, too. With `busy`, the client neither divides the request nor
-        // skips items.
+        // A smaller request would fail, too. With `busy`, the client neither divides the request nor skips
+        // items.
         .busy(fault.sentence, retryAfterSeconds: SetupFault.retrySeconds)
       } else {
         .serverFailure(

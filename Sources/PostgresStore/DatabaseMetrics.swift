@@ -76,7 +76,7 @@ struct DatabaseState: Sendable {
 extension PostgresClusters {
   /// Measurements of all databases.
   ///
-  /// - Parameter others: the times of statements on the connections for logins.
+  /// - Parameter others: the times of SQL statements on the connections for logins.
   nonisolated func metrics(with others: StatementTimes) async -> String {
     let databases = await named()
     let states = await withTaskGroup(of: (Int, DatabaseState?).self) { group in

@@ -48,7 +48,7 @@ struct PageScan {
     return try finish(cursor: place, hasMore: place < entry.last)
   }
 
-  /// Reads the page of a part of the logbook.
+  /// Reads the page of one `ChangePart` of the logbook.
   func page(of part: ChangePart) throws -> ChangePage {
     var scan = self
     switch part {

@@ -35,8 +35,8 @@ enum ServingRole {
     }
   }
 
-  /// Throws unless the query `PostgresSchema.isOwned` returned true. Called before work that only the owner
-  /// may do.
+  /// Throws if the query `PostgresSchema.isOwned` returned false. Called before work that only the owner may
+  /// do.
   static func requireOwner(_ answer: DatabaseRows) throws(DatabaseError) {
     guard try answer.integer(0, 0) == 1 else { throw .refused(state: "42501", object: "") }
   }

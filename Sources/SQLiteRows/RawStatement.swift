@@ -33,7 +33,7 @@ package final class RawStatement {
   }
 
   deinit {
-    // Resetting ends the statement. Otherwise it would keep its snapshot of the database.
+    // Resetting ends the SQL statement. Otherwise it would keep its snapshot of the database.
     sqlite3_reset(handle)
   }
 
@@ -56,7 +56,7 @@ package final class RawStatement {
     return false
   }
 
-  /// Runs a statement without rows. Returns the number of rows that it changed.
+  /// Runs an SQL statement that returns no rows. Returns the number of rows that it changed.
   @inlinable @inline(__always) package func run() throws -> Int {
     while try step() {}
     return Int(sqlite3_changes(connection))

@@ -148,7 +148,7 @@ package enum PermanentDataRules {
     """
 
   /// Triggers that refuse to delete devices or to change what identifies them. They are not `UPDATE OF id`,
-  /// which does not fire if a statement writes the column as `rowid`.
+  /// which does not fire if an SQL statement writes the column as `rowid`.
   ///
   /// - Parameter columns: columns that identify a device in this file, in addition to the shared ones.
   package static func devicesStay(identifiedBy columns: [String] = []) -> String {

@@ -23,7 +23,7 @@ package struct StoredPlace: Hashable, Sendable {
   package let series: Int64
   /// The shown time in civil seconds, or the device's tick.
   package let position: Int64
-  /// The value as a part of the reading's identity, in tenths of mmol/L; see `Reading.valueBucket`.
+  /// The value in tenths of mmol/L, a code for LO or HI, or 0; see `Reading.valueBucket`.
   package let valueBucket: Int64
   /// The number that separates readings which are equal in the three other columns: 0, 1, 2 and so on.
   package let occurrence: Int64

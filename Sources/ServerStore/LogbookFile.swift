@@ -131,8 +131,8 @@ extension LogbookFile {
     try await reading(run, hidesOwn: false) { database, _ in try work(DigestScan(database: database)) }
   }
 
-  /// Runs a transaction for a comparison of readings. It uses the buckets that earlier requests of this
-  /// comparison computed, and adds new readings.
+  /// Runs a transaction for a comparison of readings. It uses the `ReadingBuckets` that earlier requests of
+  /// this comparison computed, and adds new readings to them.
   ///
   /// - Parameter begins: whether all rows are read again, since a new comparison begins. A client can compare
   ///   several times with the same `RunStamp`, and another program may have changed rows in the meantime.

@@ -5,9 +5,9 @@ import Logbook
 import LogbookAPI
 import SQLiteRows
 
-/// Reads one part of a logbook. For readings and for all records, changes that the requesting node made are
-/// left out. Items are in the order of their changes, so that a page continues exactly where the previous one
-/// ended.
+/// Reads a page of one `ChangePart` of a logbook. For readings and for all records, changes that the
+/// requesting node made are left out. Items are in the order of their changes, so that a page continues
+/// exactly where the previous one ended.
 struct PartScan {
   private let database: Database
   private let node: Int64

@@ -60,7 +60,7 @@ extension ReadingStorage {
       let first = 2 + index * Int(columns)
       return "(" + (first..<first + Int(columns)).map { "?\($0)" }.joined(separator: ",") + ",?1)"
     }
-    // OR FAIL avoids a journal for the statement. SQLite needs one only to undo a statement without its
+    // With OR FAIL, SQLite needs no journal to undo a single failed statement. A failure ends the whole
     // transaction.
     return """
       INSERT OR FAIL INTO reading (seq, series, position, value_bucket, occurrence, device_time, utc_offset, offset_source, value,

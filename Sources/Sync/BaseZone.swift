@@ -53,7 +53,7 @@ extension Store {
 }
 
 extension SyncTransaction {
-  /// Determines the common base zone, unless this store already did so with the remote. If this store's zone
+  /// Determines the common base zone if this store has not yet done so with the remote. If this store's zone
   /// has precedence, its record becomes pending, based on the remote's state.
   ///
   /// - Returns: the action for the record; nil if `theirs` is not the record of a base zone, or if the common

@@ -223,8 +223,8 @@ struct AttachmentLane {
   /// The maximum number of responses for one content that bring no progress.
   static let maxStalls = 8
 
-  /// The minimum number of bytes that count as progress, unless fewer were requested or the content ends.
-  /// With one byte in each response, 25 MiB would take weeks.
+  /// The minimum number of bytes that count as progress. Fewer count only if fewer were requested or the
+  /// content ends. With one byte in each response, 25 MiB would take weeks.
   static let minPartBytes = 4096
 
   /// The digests of contents that are left for the next upload.

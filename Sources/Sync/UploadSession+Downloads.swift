@@ -41,8 +41,8 @@ extension UploadSession {
     return try await fetchChanges(download, after: cursor, limit)
   }
 
-  /// Queues all parts of the remote in the order of their urgency. If it does not support requests for parts,
-  /// all changes are pulled in order.
+  /// Queues downloads for all data of the remote, the most urgent first. If the remote does not support
+  /// requests for parts of its data, all changes are pulled in order.
   private func fetchFromStart(_ limit: Int, _ download: Download) async throws -> UploadEvent {
     guard remote.parts != nil else { return try await fetchChanges(download, after: nil, limit) }
     switch await ask({ () async throws(ServiceError) in try await remote.logbook() }) {

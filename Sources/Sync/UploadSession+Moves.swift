@@ -175,7 +175,7 @@ struct MoveBatch {
   /// The readings, with the offsets to which their documents must be moved.
   let readings: ReadingBatch
   let keys: [ReadingKey]
-  /// The keys of readings that must be sent even if the remote has no document of them.
+  /// The primary keys of readings that must be sent even if the remote has no document of them.
   private let owed: Set<ReadingKey>
 
   init(_ found: PendingMoves) {

@@ -3,7 +3,7 @@
 package import Logbook
 package import LogbookStore
 
-/// One run of `upload` between a store and a remote. It performs the steps that `UploadPlan` determines.
+/// One upload between a store and a remote. It performs the steps that `UploadPlan` determines.
 ///
 /// The process may end between two steps and during any request. The next upload continues from the state of
 /// the store.

@@ -5,7 +5,7 @@ package import LogbookStore
 
 /// One step of an upload. It makes at most one request, between two transactions of the store.
 package enum UploadStep: Hashable, Sendable {
-  /// Increases the number of the upload and stores its new id, unless there is nothing to do.
+  /// Increases the number of the upload and stores its new id. Does neither if there is nothing to do.
   case begin
   /// Sends the next pending readings.
   case pushReadings(limit: Int)

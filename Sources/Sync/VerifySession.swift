@@ -14,7 +14,7 @@ package final class VerifySession {
   /// The results so far.
   package internal(set) var summary = VerifySummary()
 
-  /// Receives how many readings of differing buckets were downloaded, and their total.
+  /// Receives how many readings were downloaded, and how many there are in all buckets that differ.
   package var onProgress: ((_ done: Int, _ total: Int) -> Void)?
   /// The maximum number of the store's readings that are compared at the same time. A dictionary with more
   /// than 196,608 entries (three quarters of a power of two) would take twice the memory.
@@ -164,7 +164,8 @@ extension VerifySession {
     if PullGate.fault(of: found.reading) == nil { missingLocally[identity] = found }
   }
 
-  /// The remote's readings in these buckets. If they are too large for one request, the buckets are divided.
+  /// The remote's readings in these buckets of `IdentityDigests`. If they are too large for one request, the
+  /// buckets are divided.
   private func readings(
     in buckets: [Int], _ digests: any DigestService
   ) async throws(ServiceError) -> ReadingBatch {

@@ -17,7 +17,7 @@ package struct StoreComparison: Hashable, Sendable {
   package private(set) var missing = 0
   /// The number of readings and records whose content differs in the copy.
   package private(set) var differing = 0
-  /// The table and key of the first missing or different row.
+  /// The table and the identifying columns of the first missing or different row.
   package private(set) var first: String?
 
   /// The columns of a reading that never change, apart from those of the primary key.

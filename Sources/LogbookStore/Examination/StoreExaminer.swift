@@ -73,7 +73,7 @@ package struct StoreExaminer {
 
   /// The damage that SQLite's checks find. A finding of the quick check must be confirmed by the complete
   /// check. The quick check of SQLite 3.40, which Debian 12 has, reports NULL in sound rows. This concerns
-  /// tables without rowids whose key has the columns in another order, such as `ingest_record`.
+  /// tables without rowids whose primary key has the columns in another order, such as `ingest_record`.
   private func damage(_ file: ExaminedFile, isDeep: Bool) throws -> [String] {
     if !isDeep, try findings(file, of: "quick_check").isEmpty { return [] }
     return try findings(file, of: "integrity_check")

@@ -112,7 +112,7 @@ extension IngestWriter {
     if let corrections { state.counts.correctedReadings += try corrections.write() }
   }
 
-  /// Stores the zone that a person gave, as a statement about the items of this import.
+  /// Stores the zone that a person gave for the input, as a zone record about the items of this import.
   private func stateZone(at now: Int64) throws {
     guard let zone = source.zone?.given, let records else { return }
     var given = state.given

@@ -5,10 +5,10 @@ import Logbook
 
 /// Decides whether an import shows items again that `undo` hid.
 ///
-/// If the same input is read again in the same way, its items stay hidden unless `--again` is given: a job
-/// may import a folder every night. Any other file with the same items shows them again. A meter returns its
-/// whole memory each time, and an export of a store itself states what is hidden. So imports from meters and
-/// of such exports show no item again.
+/// If the same input is read again in the same way, its items stay hidden: a job may import a folder every
+/// night. The option `--again` shows them. Any other file with the same items shows them again. A meter
+/// returns its whole memory each time, and an export of a store itself states what is hidden. So imports from
+/// meters and of such exports show no item again.
 extension IngestWriter {
   /// Ends the writing of records. Then hides or shows the items of this input that an undo withdrew.
   func restoreOrHide(at now: Int64) throws {

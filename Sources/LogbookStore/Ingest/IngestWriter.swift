@@ -26,7 +26,7 @@ package final class IngestWriter {
     var doubled = DoubledTimes()
     /// The range of positions at which the ingest stored new readings, by the ids of their series.
     var stretches: [Int64: NewStretch] = [:]
-    /// The statements about the person that are already stored.
+    /// What the input states about its person, as far as it is already stored.
     var persons: Set<StatedPerson> = []
   }
 
@@ -86,7 +86,7 @@ package final class IngestWriter {
   }
 
   /// Creates the temporary tables that hold data of an input until its end. They are created once per
-  /// connection: a new table makes SQLite prepare every statement again.
+  /// connection: a new table makes SQLite prepare every SQL statement again.
   static func makeTables(_ database: Database) throws {
     try database.execute(sql: RecordOrdinals.tables + RecordWriter.tables + Corrections.tables)
   }

@@ -26,8 +26,8 @@ struct StatedZone {
     (self.zone, self.ingest, self.database) = (zone.base, ingest, database)
   }
 
-  /// Throws if the logbook already has the maximum number of statements. Called before the first item is
-  /// stored.
+  /// Throws if the logbook already has the maximum number of statements about the zones of imports. Called
+  /// before the first item is stored.
   func requireRoom() throws {
     let count = try Int.fetchOne(database.cachedStatement(sql: "SELECT count(*) FROM item_zone")) ?? 0
     guard count >= ItemZone.maxRecords else { return }
@@ -266,7 +266,7 @@ struct EqualStatements {
     return lists.first ?? PointRuns([])
   }
 
-  /// The statements about a record, the latest one first.
+  /// The statements about the zone of a record, the latest one first.
   private func statements(ofRecord guid: String) throws -> [(guid: String, zone: String)] {
     try Row.fetchAll(
       database.cachedStatement(

@@ -16,9 +16,10 @@ package struct StoredReading: Sendable {
   package let positionKind: PositionKind
   /// The shown time in civil seconds, or the tick.
   package let position: Int64
-  /// The value as a part of the reading's identity, in tenths of mmol/L; see `Reading.valueBucket`.
+  /// The value in tenths of mmol/L, a code for LO or HI, or 0; see `Reading.valueBucket`.
   package let valueBucket: Int64
-  /// Distinguishes readings that share every other part of the identity: 0, 1, 2 and so on.
+  /// The number that separates readings which are equal in all other parts of the identity: 0, 1, 2 and so
+  /// on.
   package let occurrence: Int64
   /// The time that the device showed.
   package let deviceTime: DeviceTime

@@ -21,7 +21,7 @@ final class BatchTable {
   private var areAlike = true
 
   /// Registers the table with a connection, which keeps this object until it closes. Call it once per
-  /// connection: registering a module again makes SQLite prepare every statement again.
+  /// connection: registering a module again makes SQLite prepare every SQL statement again.
   init(_ database: Database) throws {
     rows.initialize(repeating: ReadingRow(), count: Self.capacity)
     module.initialize(to: BatchModule.make())
@@ -67,7 +67,7 @@ final class BatchTable {
 
 // SQLite calls the following functions with pointers that these functions gave it before. `connect` creates
 // each table, and `open` creates each cursor. The first member of both is the structure that SQLite knows.
-// SQLite frees them with `xDisconnect` and `xClose`. While a statement reads the rows, no rows may be
+// SQLite frees them with `xDisconnect` and `xClose`. While an SQL statement reads the rows, no rows may be
 // appended.
 private enum BatchModule {
   private struct Table {

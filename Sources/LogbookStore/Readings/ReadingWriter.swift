@@ -71,16 +71,15 @@ final class ReadingWriter {
     self.isUploaded = isUploaded
     table = SeriesTable(database, deviceIDs: [])
     self.chunk = chunk
-    // With OR FAIL, SQLite needs no journal for each statement, which would be used to undo a failed
-    // statement. This makes the insert faster.
+    // With OR FAIL, SQLite needs no journal to undo a single failed statement. This makes the insert faster.
     insert = try RawStatement(
       keptBy: database,
       """
       INSERT OR FAIL INTO reading (\(ReadingRow.columns), ingest, uploaded)
       SELECT \(ReadingRow.columns), ?1, ?2 FROM batch
       """)
-    // This statement is used if all readings of a chunk are alike, which is usual. SQLite then reads half as
-    // many columns.
+    // This SQL statement is used if all readings of a chunk are alike, which is usual. SQLite then reads half
+    // as many columns.
     insertAlike = try RawStatement(
       keptBy: database,
       """

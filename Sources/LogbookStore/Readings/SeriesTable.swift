@@ -35,7 +35,8 @@ struct SeriesTable {
 
   private let database: Database
   private let deviceIDs: [Int64]
-  /// Every series found so far. Keys and items refer to a series by its index in this list.
+  /// Every series found so far. The keys and items of `BatchOrder` refer to a series by its index in this
+  /// list.
   private(set) var all: [Series] = []
   private var changes: [Change] = []
   /// Indexes in `all`, by the number that `code` returns; -1 for a series that `all` does not have yet.

@@ -65,7 +65,7 @@ struct UnsortedSpool {
     runs.append(readings.count)
   }
 
-  /// Passes all readings to `store` in batches, in the order of the table's key. Readings at the same
+  /// Passes all readings to `store` in batches, in the order of the table's primary key. Readings at the same
   /// position stay in the order in which they were added.
   func merge(of devices: [Int64], _ store: ([Reading]) throws -> Void) throws {
     var cursors: [Cursor] = []

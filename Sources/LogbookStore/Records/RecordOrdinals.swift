@@ -121,8 +121,8 @@ extension RecordOrdinals {
     case claimed(guid: String)
   }
 
-  /// Loads the stored records with this key that are not loaded yet, since another process may have stored
-  /// further records. Returns the first free ordinal.
+  /// Loads the stored records with this row key that are not loaded yet, since another process may have
+  /// stored further records. Returns the first free ordinal.
   private func refresh(_ key: RowKey) throws -> Int {
     let last = try database.cachedStatement(
       sql: "SELECT coalesce(max(ordinal) + 1, 0) FROM temp.record_ordinal WHERE base = ?")

@@ -62,7 +62,7 @@ struct RowKey {
     ])
   }
 
-  /// The time as the key states it: the instant if the source states an instant, whatever zone the import
+  /// The time as the row key states it: the instant if the source states an instant, whatever zone the import
   /// uses; else the shown time.
   private static func time(of record: ImportedRecord) -> String {
     guard !record.placement.source.placesShownTime else { return String(record.deviceTime.seconds) }

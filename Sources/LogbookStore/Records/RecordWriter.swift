@@ -4,8 +4,8 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Stores each record of an export once. If the source changed a row, its record is changed, too, unless a
-/// person edited it in this store.
+/// Stores each record of an export once. If the source changed a row, its record is changed, too. A record
+/// that a person edited in this store is not changed.
 ///
 /// Changes are in a TEMP table until the end of the input, since only then is it known when the export was
 /// made. If two exports have the same age, the content of the one that was imported last is used. A person

@@ -7,13 +7,13 @@ import SQLiteRows
 extension ExportAge {
   /// The first value by which the ages of exports are compared, as SQL: the time of the newest item.
   ///
-  /// - Parameter table: the name of the import's row in the statement.
+  /// - Parameter table: the alias of the import's row in the SQL statement.
   static func generated(_ table: String) -> String { "coalesce(\(table).generated_at, 0)" }
 
   /// The second value by which the ages of exports are compared, as SQL: the time of the file. Without a
   /// file, it is the time when the import began.
   ///
-  /// - Parameter table: the name of the import's row in the statement.
+  /// - Parameter table: the alias of the import's row in the SQL statement.
   static func modified(_ table: String) -> String { "coalesce(\(table).modified_at, \(table).started_at)" }
 }
 

@@ -142,11 +142,11 @@ extension ReadingKey: Comparable {
   }
 }
 
-/// A batch of pending readings, with their keys.
+/// A batch of pending readings, with the primary keys of their rows.
 package struct PendingReadings: Sendable {
   /// The readings with their devices. Readings of one series are adjacent.
   package let batch: ReadingBatch
-  /// The keys, in the order of the batch.
+  /// The primary keys of the rows of the readings, in the order of the batch.
   package let keys: [ReadingKey]
   /// The last reading in the order of the store, after which the next batch begins. Nil if there is none.
   package let last: ReadingKey?

@@ -13,7 +13,7 @@ extension Store {
 
 /// A reading of the store, as `verify` compares it with a remote.
 package struct HeldReading: Hashable, Sendable {
-  /// The key of the reading in the store.
+  /// The primary key of the reading's row in the store.
   package let key: ReadingKey
   /// The device that took the reading.
   package let device: Device
@@ -52,8 +52,8 @@ extension SyncTransaction {
     return (digests, held)
   }
 
-  /// The readings in these buckets, including pending ones, by identity. If a document of another program
-  /// contains a reading, it is also listed by the identity in the document.
+  /// The readings in these buckets of `IdentityDigests`, including pending ones, by identity. If a document
+  /// of another program contains a reading, it is also listed by the identity in the document.
   ///
   /// - Parameter known: the buckets of all readings, from an earlier call.
   package func heldReadings(in buckets: Set<Int>, by known: HeldBuckets? = nil) throws -> [[UInt8]:
@@ -161,7 +161,7 @@ extension SyncTransaction {
 /// With these numbers, a comparison can process buckets in portions, which needs little memory. Without them,
 /// each portion would compute the hashes of all readings again.
 package struct HeldBuckets: Sendable {
-  /// The number of readings in each bucket, including pending ones.
+  /// The number of readings in each bucket of `IdentityDigests`, including pending ones.
   package private(set) var counts = [Int](repeating: 0, count: IdentityDigests.bucketCount)
   private var numbers: [UInt16] = []
   /// The version of the store's state that was read.

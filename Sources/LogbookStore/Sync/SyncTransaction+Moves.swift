@@ -68,8 +68,8 @@ extension SyncTransaction {
     if !keys.isEmpty { _ = try places("DELETE FROM resend WHERE", keys, placedBy: offsets) }
   }
 
-  /// The indexes of the keys for which `sql` changed a row. Only readings that still have these offsets are
-  /// changed.
+  /// The indexes in `keys` of the readings for which `sql` changed a row. Only readings that still have these
+  /// offsets are changed.
   private func places(_ sql: String, _ keys: [ReadingKey], placedBy offsets: [Int32]) throws -> [Int] {
     let statement = try RawStatement(
       keptBy: database,

@@ -16,7 +16,7 @@ extension SyncTransaction {
     after key: ReadingKey?, limit: Int, leavesOutWithdrawn: Bool = false
   ) throws -> PendingReadings {
     // Most uploads of an unattended job find no pending readings. This check takes less time than preparing
-    // the statement below.
+    // the SQL statement below.
     guard try database.hasRow(in: "pending_range") else { return PendingReadings() }
     return try readings(
       Self.pendingTables,
@@ -29,8 +29,8 @@ extension SyncTransaction {
       """, inOrderOf: Self.pendingOrder, after: key, limit: limit)
   }
 
-  /// The SQL source of rows: the ranges `p` of pending readings that end at or after a key, and the readings
-  /// `r` in them.
+  /// The SQL source of rows: the ranges `p` of pending readings that end at or after the key of a reading,
+  /// and the readings `r` in them.
   static let pendingTables = """
     pending_range AS p CROSS JOIN reading AS r ON r.partition = p.partition AND r.position <= p.last_position
         AND r.position >= CASE WHEN p.partition = ?1 THEN max(p.first_position, ?2) ELSE p.first_position END
@@ -304,7 +304,7 @@ extension ReadingKeys {
 }
 
 extension RawStatement {
-  /// Binds the five columns of a key as parameters, from `index` on.
+  /// Binds the five columns of a reading's primary key as parameters, from `index` on.
   @inline(__always) func bind(_ key: ReadingKey, at index: Int32) {
     bind(key.partition, at: index)
     bind(key.position, at: index + 1)

@@ -5,8 +5,8 @@ package import Logbook
 import SQLiteRows
 
 extension Store {
-  /// Runs one transaction of the sync engine. It holds the store's write lock from its first statement on.
-  /// All of its changes are committed, or none of them. It must not send a request to a remote.
+  /// Runs one transaction of the sync engine. It holds the store's write lock from its first SQL statement
+  /// on. All of its changes are committed, or none of them. It must not send a request to a remote.
   ///
   /// Needs a store opened as `sync`.
   package func sync<Value>(_ work: (SyncTransaction) throws -> Value) throws -> Value {
@@ -18,7 +18,7 @@ extension Store {
 /// transaction.
 package struct SyncTransaction {
   let database: Database
-  /// The table `batch` in memory, from which statements read many readings at once.
+  /// The table `batch` in memory, from which SQL statements read many readings at once.
   let rows: BatchTable
   /// Derives the offsets of records without a stated offset.
   let placer: RecordPlacer

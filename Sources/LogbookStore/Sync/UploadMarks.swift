@@ -10,7 +10,7 @@ import SQLiteRows
 /// readings the triggers of the role are dropped, and this type counts the uploads itself.
 struct UploadMarks {
   /// The minimum number of readings for which the triggers are dropped. Dropping them makes SQLite prepare
-  /// every statement of the connection again. This takes as long as marking some hundred readings.
+  /// every SQL statement of the connection again. This takes as long as marking some hundred readings.
   static let many = 1000
 
   let database: Database
@@ -29,7 +29,7 @@ struct UploadMarks {
     var ranges: [MarkedRange] = []
     /// The number of marked readings in each series, by id.
     var counts: [Int64: Int] = [:]
-    /// The positions between the first and the last key that stay pending.
+    /// The ranges of positions between the first and the last marked reading that stay pending.
     var remaining: [ClosedRange<Int64>] = []
 
     /// Adds a position that stays pending.
@@ -78,7 +78,7 @@ struct UploadMarks {
 }
 
 extension UploadMarks {
-  /// The ranges of sorted keys of one partition, and the pending positions between these keys.
+  /// Groups sorted keys of one partition into ranges, and finds the pending positions between these keys.
   private func marks(of keys: ArraySlice<ReadingKey>) throws -> Marks {
     guard let first = keys.first, let last = keys.last else { return Marks(partition: 0, keys: keys) }
     var marks = Marks(partition: first.partition, keys: keys)
@@ -120,8 +120,8 @@ extension UploadMarks {
     """
 
   private func set(_ range: MarkedRange) throws {
-    // With OR FAIL, the statement does not copy changed pages to its own journal. Partition and position are
-    // compared separately to find the rows; comparing whole keys would double the time.
+    // With OR FAIL, the SQL statement does not copy changed pages to its own journal. Partition and position
+    // are compared separately to find the rows; comparing whole primary keys would double the time.
     let update = try RawStatement(
       keptBy: database,
       """

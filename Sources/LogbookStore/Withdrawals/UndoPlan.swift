@@ -98,8 +98,8 @@ struct UndoPlan {
   /// For each changed record, by guid: the import that wrote its earlier content.
   private var earlier: [String: Int64] = [:]
 
-  /// The SQL condition for an ingest of readings from a remote: it ended successfully, and has neither a
-  /// digest nor a meter.
+  /// The SQL condition for an ingest that read no input, such as the ingest of readings from a remote. It is
+  /// complete, has neither a digest nor a meter, and is not that of typed readings.
   static let isPulled = "outcome = 'whole' AND digest IS NULL AND meter IS NULL AND NOT \(isTyped)"
   /// The SQL condition for the single ingest of all readings that were typed in this store.
   static let isTyped = "format = '\(Device.typed.format)'"

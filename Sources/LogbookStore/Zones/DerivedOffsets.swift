@@ -224,7 +224,7 @@ enum DerivedOffsets {
 enum StoredOffset {
   /// The SQL expression for the offset of a reading.
   ///
-  /// - Parameter row: the alias of the table in the statement.
+  /// - Parameter row: the alias of the table in the SQL statement.
   static func sql(_ row: String = "reading") -> String {
     "coalesce(\(row).stated_offset, \(row).derived_offset)"
   }

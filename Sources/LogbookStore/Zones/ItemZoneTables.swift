@@ -4,9 +4,9 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// The tables of statements that give the items of an import a zone.
+/// The tables of zone statements: records that give the items of an import a zone.
 enum ItemZoneTables {
-  /// A series with readings that a statement of a zone lists, and the range of their positions.
+  /// A series with readings that a zone statement lists, and the range of their positions.
   struct Range {
     let series: SeriesName
     let positions: ClosedRange<Int64>
@@ -77,7 +77,7 @@ enum ItemZoneTables {
         """, arguments: [series, positions.lowerBound, positions.upperBound])
   }
 
-  /// Stores a statement with the items that it lists.
+  /// Stores a zone statement with the items that it lists.
   static func insert(_ statement: ItemZone, _ database: Database) throws {
     let isKnown = NamedZone(known: statement.zoneName) != nil
     if isKnown {
@@ -103,7 +103,7 @@ enum ItemZoneTables {
     }
   }
 
-  /// Removes a statement, and returns the items that it listed.
+  /// Removes a zone statement, and returns the items that it listed.
   static func remove(_ guid: String, _ database: Database) throws -> (ranges: [Range], records: [String]) {
     let listed = try ranges("guid = ?", [guid], database)
     let records = try String.fetchAll(
@@ -132,7 +132,7 @@ enum ItemZoneTables {
     }
   }
 
-  /// The statements that may list readings of a series between two positions.
+  /// The zone statements that may list readings of a series between two positions.
   static func statements(
     of series: SeriesName, _ positions: ClosedRange<Int64>, _ database: Database
   ) throws -> [ItemZone] {
@@ -177,7 +177,7 @@ enum ItemZoneTables {
 }
 
 extension ItemZone {
-  /// The statements of a zone for these items, divided so that each fits in a record.
+  /// The zone statements for these items, divided so that each fits in a record.
   static func parts(of whole: WithdrawnInput, in zoneName: String, madeAt: Int64) -> [ItemZone] {
     whole.parts.enumerated().map { number, part in
       ItemZone(

@@ -54,7 +54,7 @@ enum ZoneRecords {
 }
 
 extension ZoneRecords {
-  /// The first second after all existing statements about zones.
+  /// The first second after all existing zone records.
   static func nextMoment(_ zones: LogbookZones, _ database: Database) throws -> Int64 {
     let latest = max(zones.periods.map(\.madeAt).max() ?? -1, try ItemZoneTables.latest(database) ?? -1)
     return min(latest + 1, LogbookZones.lastSecond)

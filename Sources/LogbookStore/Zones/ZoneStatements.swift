@@ -5,7 +5,7 @@ import Logbook
 import SQLiteRows
 
 /// Applies zone records, in the transaction that changed one of them. First it determines the zone of each
-/// reading in statements about the zones of imports, then all offsets that may change.
+/// reading that statements about the zones of imports list. Then it derives all offsets that may change.
 struct ZoneStatements {
   private let database: Database
   /// The positions at which the zone of readings may change, by series.
@@ -16,7 +16,7 @@ struct ZoneStatements {
 
   private init(_ database: Database) { self.database = database }
 
-  /// Applies changes of these records. They are zone records, or records that a statement lists.
+  /// Applies changes of these records. They are zone records, or records that a zone statement lists.
   static func apply(_ guids: [String], _ database: Database) throws -> DerivedOffsets.Moved {
     var changes = ZoneStatements(database)
     for guid in guids { try changes.note(guid) }

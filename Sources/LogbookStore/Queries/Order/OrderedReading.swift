@@ -10,7 +10,7 @@ struct OrderedReading: BitwiseCopyable {
   let reading: Reading
   /// The instant in UTC seconds.
   let utc: Int64
-  /// The value as a part of the reading's identity, in tenths of mmol/L; see `Reading.valueBucket`.
+  /// The value in tenths of mmol/L, a code for LO or HI, or 0; see `Reading.valueBucket`.
   let valueBucket: Int64
   /// The number of the ingest that stored the reading.
   let ingest: Int64

@@ -20,8 +20,8 @@ final class PartitionWalk: ReadingSource {
   private let list: SeriesList
   private let order: ListOrder
   private let clock: Clock
-  /// For each index in the list of series, whether this walk reads the series. The partition may also contain
-  /// other series.
+  /// For each index in the list of series, whether this `PartitionWalk` reads the series. The partition may
+  /// also contain other series.
   private let isWalked: [Bool]
   private let instants: Range<Int64>
   private var queue: OrderingQueue
