@@ -13,10 +13,11 @@ package struct ImportSession {
   private let onRejection: (Rejection, String?) throws -> Void
   /// Polled after each batch; true after SIGINT or SIGTERM.
   private let isInterrupted: () -> Bool
-  /// Receives the devices of the input before their readings are stored. Its error refuses the whole input,
-  /// so that everything is stored together. Nil if every device is accepted.
+  /// Receives the devices of the input before their readings are stored. If it throws, the whole input is
+  /// refused. So with this closure, all batches are stored in one transaction. Nil if every device is
+  /// accepted.
   private let onDevices: (([Device]) throws -> Void)?
-  /// Receives the first batch before anything is stored. Its error refuses the input.
+  /// Receives the first batch before anything is stored. If it throws, the input is refused.
   private let onFirstBatch: ((IngestBatch) throws -> Void)?
 
   /// - Parameter clock: returns the host's time in UTC seconds.

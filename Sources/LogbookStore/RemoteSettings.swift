@@ -63,7 +63,7 @@ package struct RemoteSetting: Hashable, Sendable {
   package var since: Int64?
   /// When all pending items were last sent, in UTC seconds.
   package var lastPush: Int64?
-  /// When all changes of others were last fetched, in UTC seconds.
+  /// When all changes of other nodes were last fetched, in UTC seconds.
   package var lastPull: Int64?
   /// Why the last upload failed; nil if it succeeded.
   package var lastError: String?

@@ -210,7 +210,7 @@ enum TransactionMode: Sendable {
   /// - Parameter logbook: the number of the logbook whose rows are visible.
   case reading(logbook: Int64)
   /// Writes to a logbook. First it locks the logbook's counter, so that no other transaction assigns sequence
-  /// numbers until it ends.
+  /// numbers until this transaction ends.
   case changing(logbook: Int64)
   /// Writes the content of attachments, which has no sequence numbers. First it locks the logbook's total of
   /// contents.

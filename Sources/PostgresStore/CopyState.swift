@@ -52,7 +52,7 @@ enum CopyState {
 
   /// Throws if a request must not use this copy.
   ///
-  /// - Parameter column: the index in the rows of the first of `columns(writes:)`.
+  /// - Parameter column: the index in `rows` of the first column of `columns(writes:)`.
   /// - Throws: `LogbookMovedAway` after a move; `ServiceError.busy` during a move, and for a request from
   ///   before a move.
   static func check(_ rows: DatabaseRows, from column: Int, _ place: LogbookPlace) throws {

@@ -282,7 +282,7 @@ enum PostgresSchema {
       CHECK (offset_source BETWEEN 0 AND 5) NOT VALID
     """
 
-  /// A query for whether the role of the connection owns the tables. A superuser counts as the owner.
+  /// An SQL query for whether the role of the connection owns the tables. A superuser counts as the owner.
   static let isOwned =
     "SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = 'glucoport.schema_version'::regclass"
 

@@ -49,9 +49,9 @@ enum ServingRole {
     return "granted (name, rights) AS (VALUES \(rows.joined(separator: ", ")))"
   }()
 
-  /// A query for the first right that a server must not have. A superuser, or a role with BYPASSRLS, could
-  /// see rows of all logbooks if a condition is forgotten. The same is true for a right on a partition, since
-  /// row security of partitions is off.
+  /// An SQL query for the first right that a server must not have. A superuser, or a role with BYPASSRLS,
+  /// could see rows of all logbooks if a condition is forgotten. The same is true for a right on a partition,
+  /// since row security of partitions is off.
   private static let excess = """
     WITH \(granted),
     role AS (SELECT oid, rolname, rolsuper OR rolbypassrls AS is_open FROM pg_roles WHERE pg_has_role(oid, 'MEMBER'))
@@ -70,7 +70,7 @@ enum ServingRole {
     LIMIT 1
     """
 
-  /// A query for the first right that a server lacks.
+  /// An SQL query for the first right that a server lacks.
   private static let missing = """
     WITH \(granted)
     SELECT a.name || ' on ' || g.name FROM granted g CROSS JOIN unnest(g.rights) AS a (name)
@@ -80,7 +80,7 @@ enum ServingRole {
     LIMIT 1
     """
 
-  /// A query for the first table that lacks row security.
+  /// An SQL query for the first table that lacks row security.
   private static let unsecured = """
     SELECT 'glucoport.' || relname FROM pg_class
     WHERE relnamespace = 'glucoport'::regnamespace

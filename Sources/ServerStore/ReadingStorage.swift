@@ -9,8 +9,8 @@ struct ReadingStorage {
   /// The possible numbers of rows in one SQL statement. Larger statements are not faster.
   private static let chunkSizes = [100, 10, 1]
   private static let columns: Int32 = 13
-  /// The minimum batch size for which the trigger against replacing is dropped. Dropping and creating it
-  /// takes as long as its look-ups for some hundred readings.
+  /// The minimum batch size for which the trigger `reading_is_not_replaced` is dropped. Dropping and creating
+  /// it takes as long as its look-ups for some hundred readings.
   private static let manyReadings = 500
 
   private let database: Database

@@ -103,8 +103,9 @@ package enum RecordRules {
     return merge == .conflict ? .markConflicted(incoming) : .leave
   }
 
-  /// Adopts a state from the remote. Another store may have imported an older export than the one with the
-  /// content in this store. In this case, the local content is sent again, with the age of its export.
+  /// The action for a state from the remote that can be adopted. Another store may have imported an older
+  /// export than the one with the content in this store. In this case, the local content is sent again, with
+  /// the age of its export.
   ///
   /// A site stores no tombstones, so another store may have created a record again that was deleted in this
   /// store. If the new state lacks the provenance that this store knows, the provenance is sent.
@@ -121,9 +122,9 @@ package enum RecordRules {
     return .merge(incoming.state.learning(local.provenance), onto: incoming)
   }
 
-  /// Sends the base zone of this store again if another program deleted that of the remote. The same is done
-  /// if a third store joined after such a deletion and sent the zone of its system. Nil if the remote's zone
-  /// is treated like any other record.
+  /// The action that sends the base zone of this store again, if another program deleted that of the remote.
+  /// The same is done if a third store joined after such a deletion and sent the zone of its system. Nil if
+  /// the remote's zone is treated like any other record.
   private static func restoredBase(
     _ record: SyncRecord, _ incoming: RemoteRecord, isHeldBack: Bool
   ) -> RecordAction? {

@@ -119,7 +119,7 @@ extension UploadSession {
 // MARK: - Fetching
 
 extension UploadSession {
-  /// The delay in seconds before a content is requested again that the remote lacks. Another node is probably
+  /// The delay in seconds before a content that the remote lacks is requested again. Another node is probably
   /// still sending it.
   static let absentSeconds: Int64 = SyncTransaction.maxPostponementSeconds
 

@@ -63,7 +63,7 @@ extension UploadSession {
     switch await changes(after: cursor, limit) {
     case .failure(let error): return .failed(error, items: 0)
     case .success(nil):
-      // The download is only removed from the queue at the end of the upload, which writes to the store
+      // The download is removed from the queue only at the end of the upload, which writes to the store
       // anyway. This saves a transaction.
       doneDownloads.insert(download.id)
       finishedDownloads.insert(download.id)

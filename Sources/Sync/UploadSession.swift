@@ -52,8 +52,8 @@ package final class UploadSession {
   private(set) var hasAsked = false
   /// The progress of attachments.
   var attachments: AttachmentLane
-  /// Readings of this store for whose time another program's document has a different value, as far as this
-  /// upload has found them.
+  /// Readings of this store for which another program's document has a different value at the same time, as
+  /// far as this upload has found them.
   var disputed: Set<ReadingKey> = []
   /// The guids of records that this upload's pull put in conflict.
   var pulledConflicts: Set<String> = []

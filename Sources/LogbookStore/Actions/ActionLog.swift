@@ -14,8 +14,8 @@ package struct PersonAction: Hashable, Sendable {
   /// A record that the action concerns.
   package struct Subject: Hashable, Sendable {
     package let guid: String
-    /// The content of the record after the action, if the action added, edited or hid something. For a
-    /// deletion, it is the content before the action.
+    /// The content of the record after the action. If the action deleted the record, it is the content before
+    /// the action.
     package let state: RecordState
     /// The typed reading, if the subject is a reading and not a record. `state` is then the withdrawal with
     /// which `undo` hides the reading.
@@ -23,8 +23,8 @@ package struct PersonAction: Hashable, Sendable {
     /// The reading that this subject, a withdrawal, hides or shows. Nil for other subjects, and for a reading
     /// that the store does not have.
     package let target: TypedReading?
-    /// Whether the action changed the subject. False for a record that belongs to an edited entry and that
-    /// the edit left unchanged.
+    /// Whether the action changed the subject. The subjects of an edited entry include its records and
+    /// readings that the edit left unchanged.
     package let isChanged: Bool
   }
 

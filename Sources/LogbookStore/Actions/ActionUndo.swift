@@ -33,8 +33,8 @@ extension Store {
     try read { try ActionUndo(action.id, direction, $0).outcome }
   }
 
-  /// Undoes or redoes an action. Each record gets one edit, unless something else changed it after the
-  /// action.
+  /// Undoes or redoes an action. Each record gets one edit. A record that something else changed after the
+  /// action stays as it is.
   ///
   /// - Parameter now: the host's clock in UTC seconds.
   package func apply(
@@ -70,8 +70,8 @@ extension Store {
     counts.map { "coalesce(json_extract(counts, '$.\($0)'), 0)" }.joined(separator: " + ")
   }
 
-  /// The last import in this store that meets the condition, and that was not undone. Only imports by a
-  /// person are considered.
+  /// The last import in this store that meets the condition, and that was not undone. Downloads, typed
+  /// readings and imports by `fetch` are not considered.
   private static func lastImport(_ database: Database, that condition: String) throws -> Int64? {
     try Int64.fetchOne(
       database,

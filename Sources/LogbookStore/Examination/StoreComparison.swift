@@ -20,12 +20,12 @@ package struct StoreComparison: Hashable, Sendable {
   /// The table and the identifying columns of the first missing or different row.
   package private(set) var first: String?
 
-  /// The columns of a reading that never change, apart from those of the primary key.
+  /// The columns of a reading that never change, in addition to those of the primary key.
   private static let readingColumns = [
     "stated_offset", "value", "unit", "range_flag", "threshold", "marks",
   ]
-  /// The columns of a record that are compared, apart from its time. An offset derived from the zones is not
-  /// compared, since it can change.
+  /// The columns of a record that are compared, in addition to its time. An offset derived from the zones is
+  /// not compared, since it can change.
   private static let recordColumns = ["kind", "entry_guid", "fields", "deleted"]
 
   /// Compares a store with a copy.

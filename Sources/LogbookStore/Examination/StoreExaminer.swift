@@ -266,7 +266,7 @@ package struct StoreExaminer {
   }
 
   /// The tables with rows that violate their CHECK constraints, each with the number of such rows. SQLite's
-  /// own checks ignore these constraints on a read-only connection, so queries check them here.
+  /// own checks ignore these constraints on a read-only connection, so SQL queries check them here.
   private func brokenRules(_ file: ExaminedFile) throws -> [String] {
     // This program does not know the constraints of an older schema.
     guard try file.number("PRAGMA user_version") == Int64(Schema.schema.version) else { return [] }

@@ -52,8 +52,8 @@ extension IngestWriter {
           try decisionsJSON(decisions),
           id,
         ])
-      // Inputs with equal bytes get the time of the oldest one, since a copy of a file may have a later time.
-      // An input without a file gets the time when its import began.
+      // All inputs with equal bytes get the earliest of their times, since a copy of a file may have a later
+      // time. The time of an input without a file is when its import began.
       try database.executeCached(
         sql: """
           UPDATE ingest SET modified_at = (SELECT min(coalesce(modified_at, started_at)) FROM ingest WHERE digest = ?1)

@@ -14,7 +14,7 @@ package struct MovedTimes: Equatable, Sendable {
 }
 
 extension IngestWriter {
-  /// Counts the times of a batch for which this store's zones give another instant than the export states.
+  /// Counts the times of a batch that have another instant by the zones of this store than the export states.
   ///
   /// An export of another store states the offsets that its store derived. This store ignores these offsets
   /// and derives its own. But if they differ, the export was written in another zone, and a person must know

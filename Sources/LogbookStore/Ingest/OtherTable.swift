@@ -16,7 +16,8 @@ struct OtherTable {
   private let source: String
   private let ingest: Int64
 
-  /// The SQL condition for a change of a record that a file with another name wrote. Standard input has no name.
+  /// The SQL condition for a change of a record that a file with another name wrote. Standard input has no
+  /// name, so it always counts as another file.
   private static let isOfOtherFile = """
     record.guid = c.guid AND record.deleted = 0 AND e.id = record.ingest AND this.id = ?1 AND e.format = this.format
       AND (e.source <> this.source OR this.source = '-')

@@ -39,7 +39,7 @@ struct StatedZone {
 
   /// Makes the zone the base zone if the logbook has none. Otherwise returns the records that state the zone
   /// for the items of the import. Items for which an earlier import of this store stated the same zone are
-  /// left out. Such a statement is valid until all imports with these items are undone.
+  /// left out. The earlier statement stays valid until all imports with these items are undone.
   func state(_ given: GivenItems, at now: Int64) throws -> Result {
     let zones = try LogbookZones(database)
     // If this system does not know the base zone of the logbook, the zone of an input does not replace it.
@@ -72,7 +72,7 @@ struct StatedZone {
     /// The records that state the zone for the items of the import.
     var statements: [ImportedRecord] = []
     /// The number of items that keep the zone of a period. An earlier import gave them the same zone as this
-    /// one, and a person stated the period after that.
+    /// import, and a person stated the period after that.
     var otherwise = 0
     /// The number of visible items of earlier imports whose offset the zone changes.
     var moved = 0

@@ -315,8 +315,8 @@ private final class RecordMerge {
     try !state.isDeleted && LogbookZones(database).origin != .given
   }
 
-  /// The content to be stored. If only imports wrote it, `editedAt` is the age of the export, and is replaced
-  /// by the stored time of an edit.
+  /// The state to store. If only imports wrote the content, `editedAt` of the other store's record is the age
+  /// of the export. So it is replaced by the stored time of an edit.
   private func stored(_ aged: AgedRecord) -> RecordState {
     var state = aged.record.state
     if aged.record.isImportedOnly { state.editedAt = aged.age.editedAt }
@@ -335,8 +335,8 @@ private final class RecordMerge {
     return try origin(aged.age.export)
   }
 
-  /// A row of `ingest` that keeps the age of an export, so that later exports can correct its records. It is
-  /// not an import of this store.
+  /// The number of a row of `ingest` that stores the age of an export. With this age, later exports can
+  /// correct the records of that export. The row is not an import of this store.
   private func origin(_ age: WritingAge) throws -> Int64 {
     if let known = origins[age] { return known }
     let arguments: StatementArguments = [

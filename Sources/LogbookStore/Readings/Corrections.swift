@@ -35,7 +35,7 @@ final class Corrections {
     try database.executeCached(sql: "DELETE FROM temp.hand_typed")
   }
 
-  /// The tables that each connection creates before its first ingest.
+  /// The SQL for the TEMP tables that each connection creates before its first ingest.
   static let tables = """
     CREATE TEMP TABLE IF NOT EXISTS hand_typed
       (device INTEGER, kind INTEGER, position INTEGER, value_bucket INTEGER,
@@ -229,8 +229,8 @@ extension Corrections {
     }
   }
 
-  /// The imports of exports that have another value instead of this one. These exports are later than the
-  /// last export with this value, and that export lacks the other value.
+  /// The imports of exports that have another value in place of the value of `old`. These exports are later
+  /// than the last export with the old value, and that last export lacks the other value.
   private func replacements(of old: Candidate, in place: [Candidate]) throws -> Set<Int64> {
     var imports: Set<Int64> = []
     for other in place where old.lastImports.isDisjoint(with: other.exports.keys) {

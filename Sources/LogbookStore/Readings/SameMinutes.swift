@@ -203,7 +203,7 @@ struct SameMinutes {
   }
 
   /// Ranges that contain the times and everything within `reach` of them. Ranges that are near each other are
-  /// joined, so that few queries are needed.
+  /// joined, so that few SQL queries are needed.
   private static func ranges(of times: [Int64]) -> [ClosedRange<Int64>] {
     var ranges: [ClosedRange<Int64>] = []
     for time in times.sorted() {

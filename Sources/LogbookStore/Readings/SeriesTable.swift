@@ -203,8 +203,8 @@ extension SeriesTable {
 
 extension Reading {
   /// Whether the position is an instant in milliseconds since 1970. Devices whose positions are instants
-  /// share a partition. No device has counted this far, and no plausible instant is smaller. The upper limit
-  /// excludes typed readings, whose ticks are random.
+  /// share a partition. The lower limit is above all counts of devices, and below all plausible instants. The
+  /// upper limit excludes typed readings, whose ticks are random.
   var isPlacedByInstant: Bool {
     positionKind == .tick && position >= 100_000_000_000 && position < Device.typedTicks.lowerBound
   }

@@ -95,8 +95,8 @@ struct UnsortedSpool {
       cursors[place.run].next += 1
       if let reading = try cursors[place.run].reading(from: file) {
         let following = SortKey(reading, devices, run: place.run)
-        // If one run follows another one in time, as in a file with the newest first, each reading needs only
-        // this comparison.
+        // If the sorted runs follow each other in time, as in a file with the newest first, each reading
+        // needs only this comparison.
         let isNext = heap.min.map { following < $0 } ?? true
         next = isNext ? following : heap.replaceMin(with: following)
       } else {

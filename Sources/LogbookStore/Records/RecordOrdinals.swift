@@ -33,7 +33,7 @@ final class RecordOrdinals {
     try database.executeCached(sql: "DELETE FROM temp.open_row")
   }
 
-  /// The tables that each connection creates before its first ingest.
+  /// The SQL for the TEMP tables that each connection creates before its first ingest.
   static let tables = """
     CREATE TEMP TABLE record_ordinal
       (base TEXT, ordinal INTEGER, guid TEXT, content TEXT, imported TEXT, given TEXT,

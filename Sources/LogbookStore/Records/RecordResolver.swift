@@ -25,8 +25,8 @@ package struct RecordConflict: Hashable, Sendable {
   /// The last state on which the store and the remote agreed; nil if there is none.
   package let base: RecordState?
 
-  /// The state that was edited last, according to the clocks of both hosts. These clocks may be wrong, so
-  /// sync never compares them.
+  /// The resolution that keeps the state which was edited last, according to the clocks of both hosts. These
+  /// clocks may be wrong, so sync itself never compares them.
   ///
   /// - Throws: `Failure` of category `usage` if the clocks do not decide it.
   package func newer() throws -> Resolution {
@@ -108,7 +108,7 @@ package struct RecordResolver {
     try store.read { database in try Self.require(guid, database) }
   }
 
-  /// Resolves a conflict in one transaction, if it is still as the person saw it.
+  /// Resolves a conflict in one transaction. Throws if the conflict changed after the person saw it.
   ///
   /// - Parameter now: the host's clock in UTC seconds, the time of the edit.
   /// - Throws: `Failure`: `missingInput` if it is already resolved, `temporary` if one of its states changed
@@ -309,8 +309,8 @@ extension SyncTransaction {
       ])
   }
 
-  /// Moves records to the entries that the remote states, when this becomes possible. It was impossible only
-  /// because of the order in which records arrived, or another node has changed the records. Only records
+  /// Moves records to the entries that the remote states, as soon as the rule for nesting allows it. The rule
+  /// may forbid it until other records arrive, or until another node changes the records. Only records
   /// without local edits are moved.
   ///
   /// - Returns: the guids of the moved records.

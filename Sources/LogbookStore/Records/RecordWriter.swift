@@ -62,7 +62,7 @@ final class RecordWriter {
     try database.executeCached(sql: "DELETE FROM temp.record_change")
   }
 
-  /// The tables that each connection creates before its first ingest.
+  /// The SQL for the TEMP tables that each connection creates before its first ingest.
   static let tables = """
     CREATE TEMP TABLE record_change
       (guid TEXT PRIMARY KEY, device_time INTEGER, utc_offset INTEGER, offset_source INTEGER, fields TEXT,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Two kinds of tables: the zone records that a transaction changed, and the items for which a zone was
-/// stated with their import. Withdrawals have separate tables; see `WithdrawalSchema`.
+/// Tables for two purposes. Some list the zone records that a transaction changed. The others list the items
+/// for which a zone was stated with their import. Withdrawals have separate tables; see `WithdrawalSchema`.
 enum StatementSchema {
   static let statements = changes + itemZones + itemChanges
 

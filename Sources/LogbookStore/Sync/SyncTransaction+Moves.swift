@@ -91,8 +91,8 @@ extension SyncTransaction {
     try forgetUnanswered(keys)
   }
 
-  /// Stores that the remote refused these readings at their new instants, and no longer has documents of
-  /// them.
+  /// Stores that the remote refused these readings at their new instants, and that it has no documents of
+  /// them any more.
   package func refuseMoves(of keys: [ReadingKey], reason: String, at now: Int64) throws {
     guard !keys.isEmpty else { return }
     try endMoves(of: keys)

@@ -50,8 +50,8 @@ extension SyncTransaction {
     return try currentRun()
   }
 
-  /// The number and the id of the current upload. If no upload is running, those of the last upload; the
-  /// number is 0 before the first.
+  /// The number and the id of the current upload. If no upload is running, it returns those of the last
+  /// upload; the number is 0 before the first.
   package func currentRun() throws -> RunStamp {
     guard
       let row = try Row.fetchOne(

@@ -78,8 +78,8 @@ enum InputIdentity {
   private struct Input {
     private let format: String
     private let digest: String
-    /// The decisions without the zone of the store, since two stores may have different zones before they are
-    /// joined.
+    /// The decisions without the zone of the store. Two stores may have different zones before they are
+    /// joined, and the identity must be equal in both.
     private let decisions: [Decision]
 
     init?(_ ingest: Int64, _ database: Database) throws {

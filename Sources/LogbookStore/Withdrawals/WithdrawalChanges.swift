@@ -180,7 +180,7 @@ extension SeriesName {
           """), arguments: [device, Int(kind.rawValue), Int(positionKind.rawValue)])
   }
 
-  /// The name of a stored series.
+  /// The `SeriesName` of a stored series.
   static func stored(_ series: Int64, _ database: Database) throws -> SeriesName {
     let row = try Row.fetchOne(
       database.cachedStatement(

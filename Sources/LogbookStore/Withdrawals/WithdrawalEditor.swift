@@ -124,7 +124,7 @@ package struct WithdrawalEditor {
     }
   }
 
-  /// Hides one reading or record, inside the caller's transaction and as a part of its action.
+  /// Hides one reading or record, inside the caller's transaction and as a part of the caller's action.
   func hide(_ withdrawal: Withdrawal, at time: DeviceTime, _ database: Database) throws {
     guard let guid = withdrawal.guid else { return }
     try write(withdrawal, as: guid, at: time, over: RecordEditor.fetch(guid, database), database)

@@ -73,15 +73,15 @@ struct OrderedReadings {
     }
   }
 
-  /// Whether waiting series with this bound may have a reading that is listed before the next reading of the
-  /// active sources.
+  /// Whether the waiting series that have this bound may have a reading which is listed before the next
+  /// reading of the active sources.
   private func isReached(_ bound: Int64) -> Bool {
     guard let instant = firstActive?.instant else { return true }
     return !order.isFirst(instant, bound)
   }
 
   /// Prepares the next waiting series. A small series is read into memory. In a large series, the instants
-  /// are measured first; when it is reached again, its rows are read one after the other.
+  /// are measured first. When the listing reaches it again, its rows are read one after the other.
   private mutating func reachNearest() throws {
     var nearest = waiting.removeLast()
     defer { nextBound = waiting.last?.bound(order) }
@@ -123,8 +123,8 @@ struct OrderedReadings {
   }
 }
 
-/// The remote's reasons for readings that it refused permanently. Most stores have none, so usually no query
-/// is made.
+/// The remote's reasons for readings that it refused permanently. Most stores have none, so usually no SQL
+/// query is made.
 private struct Refusals {
   private let lookup: Statement?
 

@@ -46,7 +46,7 @@ final class SortedWalk: ReadingSource {
     }
   }
 
-  /// Starts the query for the next period; returns false after the last one. If the oldest readings come
+  /// Starts the SQL query for the next period; returns false after the last one. If the oldest readings come
   /// first, the whole range is one period, since all readings are needed.
   private func sortNext() -> Bool {
     guard let (first, last) = instants.map({ ($0.lowerBound, $0.upperBound) }) else { return false }
