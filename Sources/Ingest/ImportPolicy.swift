@@ -35,7 +35,7 @@ package struct ImportPolicy: Sendable {
   }
 }
 
-/// The policy of an import ended it because of rejected items.
+/// The error of an import that its policy ended because of rejected items.
 package struct RejectedInput: Error {
   /// The failure, which states what is stored.
   package let failure: Failure

@@ -133,7 +133,7 @@ package final class Store {
         if try Schema.schema.isCreated(in: database, path: path) {
           try SchemaComparison.require(in: database, path: path, isWritten: role != .reader)
         }
-        // Setting the journal mode would change the bytes of a backup, so a reader does not.
+        // Setting the journal mode would change the bytes of a backup, so a reader does not set it.
         if !path.isEmpty, role != .reader { try database.execute(sql: "PRAGMA journal_mode = WAL") }
       }
       if let frozen { return try DatabaseQueue(path: frozen.name, configuration: configuration) }
@@ -263,7 +263,8 @@ struct FrozenFile {
   /// - Throws: `Failure`: `permission` if the log next to the store has changes that cannot be read without
   ///   writing.
   init?(path: String) throws(Failure) {
-    // SQLite creates the log next to the file itself, not next to a symbolic link to it.
+    // SQLite creates the log next to the file itself, not next to a symbolic link to it. So links are
+    // resolved.
     guard sqlite3_compileoption_used("USE_URI") != 0 else { return nil }
     let real = StoreFile.resolved(path)
     guard access(PathText.bytes(StoreFile.folder(of: real)), W_OK) != 0 else { return nil }

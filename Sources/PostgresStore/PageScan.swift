@@ -418,7 +418,7 @@ struct DigestReader {
   ) throws {
     var after = after
     while true {
-      // Each query returns some megabytes at most, but at least one record.
+      // Each SQL query returns some megabytes at most, but at least one record.
       let rows = try transaction.rows(
         """
         SELECT guid, revision, state FROM (

@@ -139,7 +139,8 @@ package enum RecordRules {
       restored.editedAt = edited > 0 ? edited - 1 : edited + 1
       return .merge(restored, onto: incoming)
     }
-    // The remote's response to the pending change will merge both states.
+    // If the pending change can be sent, the page is rolled back. The remote's response to the change then
+    // merges both states.
     return isHeldBack || record.isQuarantined ? .leave : .rollBack
   }
 

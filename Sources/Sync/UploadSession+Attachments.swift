@@ -75,7 +75,7 @@ extension UploadSession {
     let run = run
     let answer = await ask { () async throws(ServiceError) in try await remote.held(content.digest, run) }
     switch answer {
-    // This request has no content whose size could be reduced.
+    // This request has no content whose size could be reduced, so the upload fails.
     case .failure(.tooLarge): return .failed(.tooLarge, items: 0)
     case .failure(let error): return try afterFailure(error, sending: content.digest)
     case .success(let held): return try note(held, of: content, isSent: false)

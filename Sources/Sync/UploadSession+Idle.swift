@@ -28,7 +28,7 @@ extension UploadSession {
       changesAhead = ChangesAhead(cursor: idle.cursor, limit: limit, answer: answer)
       return false
     }
-    // If something was added during the request, this upload sends it.
+    // If something was added during the request, the upload is not idle, since it must send the added items.
     guard try idleRun() != nil else { return false }
     hasFetchedChanges = true
     return true

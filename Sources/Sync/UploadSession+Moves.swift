@@ -184,16 +184,16 @@ struct MoveBatch {
 
   /// What to do with the readings of a step, which are given by their indexes.
   struct Step: Hashable {
-    /// The readings that are complete, since nothing is left to move.
+    /// The indexes of the readings that are complete, since nothing is left to move.
     var done: [Int] = []
-    /// The readings of `done` for which the remote has a document.
+    /// Those indexes of `done` whose readings have a document on the remote.
     var there: [Int] = []
-    /// The readings with a document at a wrong instant, or with several documents.
+    /// The indexes of the readings with a document at a wrong instant, or with several documents.
     var toRemove: [Int] = []
-    /// The readings that have no document after the removal.
+    /// The indexes of the readings that must be sent, since they have no document after the removal.
     var toSend: [Int] = []
 
-    /// The readings for which documents are removed or created.
+    /// The indexes of the readings for which documents are removed or created.
     var toChange: [Int] { Set(toRemove + toSend).sorted() }
 
     /// The same step, in which only these readings are removed or sent.

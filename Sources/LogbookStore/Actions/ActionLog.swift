@@ -197,7 +197,7 @@ extension RecordState {
 }
 
 extension RecordState {
-  /// The reading that this withdrawal hides or shows; nil for other records.
+  /// The reading that this withdrawal hides or shows; nil for any other state.
   fileprivate var withdrawnReading: ReadingIdentity? {
     guard kind == .withdrawal, case .reading(let identity)? = Withdrawal(fields: fields)?.subject else {
       return nil

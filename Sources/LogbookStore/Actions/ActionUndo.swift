@@ -54,7 +54,8 @@ extension Store {
       return .merge(merge.path)
     }
     if let action, action.latestIngest >= ingest ?? 0 { return .action(action) }
-    // An import that contained only known items can also be undone: its items stay visible because of it.
+    // An import that contained only known items can also be undone: its items stay visible because of this
+    // import.
     return try (ingest ?? lastImport(database, that: hasKnownItems)).map(PersonStep.ingest)
   }
 

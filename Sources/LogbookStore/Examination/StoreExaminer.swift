@@ -32,7 +32,8 @@ package struct StoreExaminer {
   }
 
   var hasLog: Bool {
-    // SQLite creates the log next to the file itself, not next to a symbolic link to it.
+    // SQLite creates the log next to the file itself, not next to a symbolic link to it. So links are
+    // resolved.
     let log = StoreFile.resolved(path) + "-wal"
     return !StoreFile.isEmpty(log) && access(PathText.bytes(log), F_OK) == 0
   }
@@ -268,7 +269,7 @@ package struct StoreExaminer {
   /// The tables with rows that violate their CHECK constraints, each with the number of such rows. SQLite's
   /// own checks ignore these constraints on a read-only connection, so SQL queries check them here.
   private func brokenRules(_ file: ExaminedFile) throws -> [String] {
-    // This program does not know the constraints of an older schema.
+    // This program does not know the constraints of an older schema, so it does not check them.
     guard try file.number("PRAGMA user_version") == Int64(Schema.schema.version) else { return [] }
     let sql = "SELECT name || char(10) || sql FROM sqlite_schema WHERE type = 'table'"
     let tables = try SchemaComparison.ofNewStore { try String.fetchAll($0, sql: sql) }.map { text in

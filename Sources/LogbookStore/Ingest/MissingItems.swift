@@ -173,7 +173,7 @@ extension IngestWriter {
   package func missingItems() throws -> String? {
     guard !source.isMerge, !state.statesIdentities, !source.name.hasPrefix(IngestSource.fetched),
       counts.knownReadings + counts.knownRecords > 0, counts.rejected == 0, let records, records.namesAllKept,
-      // Rows that `--where` leaves out would look like missing items.
+      // Rows that `--where` leaves out would look like missing items, so no items are reported.
       !counts.skipped.keys.contains(where: { $0.hasPrefix("row with another ") })
     else { return nil }
     return try MissingItems(database, ingest: id, format: source.format).sentence(kept: records.kept)

@@ -93,7 +93,8 @@ struct StatedZone {
     }
   }
 
-  /// Only readings at positions of the input are read, since a device may have a hundred million readings.
+  /// Adds the readings of the input to `brought`. Only readings at positions of the input are read, since a
+  /// device may have a hundred million readings.
   private func addReadings(_ given: GivenItems, to brought: inout Brought) throws {
     var knownReadings = given.knownReadings
     let lists = knownReadings.lists()

@@ -37,7 +37,8 @@ package struct ItemFilter: Sendable {
   /// another zone applied in the logbook.
   package mutating func limitShown(since: Int64?, until: Int64?) {
     (shownSince, shownUntil) = (since, until)
-    // The difference between a shown time and its instant is never larger than `maxOffset`.
+    // The difference between a shown time and its instant is never larger than `maxOffset`. So the instants
+    // are limited, too.
     if let since { self.since = max(self.since ?? .min, since - PositionSpan.maxOffset) }
     if let until { self.until = min(self.until ?? .max, until + PositionSpan.maxOffset) }
   }

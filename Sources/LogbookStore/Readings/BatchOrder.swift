@@ -24,7 +24,7 @@ struct BatchOrder {
   struct Item {
     let valueBucket: Int64
     let occurrence: Int64
-    // 32 bits each save memory, since a batch has as many items as readings.
+    // Numbers of 32 bits save memory, since a batch has as many items as readings.
     private let shortIndex: UInt32
     private let shortSeries: UInt32
 

@@ -218,7 +218,8 @@ extension Store {
     }
   }
 
-  /// The entry to which an item belongs; only the item itself if nothing is known to belong to it.
+  /// The entry to which an item belongs. If nothing is known to belong to the item, the entry has only this
+  /// item.
   package func entry(of item: StoredItem) throws -> StoredEntry {
     if let entry = try read({ try Self.entry(of: item, $0) }) { return entry }
     if let entry = try typedEntry(with: item) { return entry }

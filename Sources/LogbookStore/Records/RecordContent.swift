@@ -8,7 +8,7 @@ import SQLiteRows
 /// it is deleted.
 struct RecordContent {
   let fields: String
-  /// The shown time in civil seconds. If the source states only an instant, the instant in UTC seconds.
+  /// The shown time in civil seconds. If the source states only an instant, it is the instant in UTC seconds.
   let deviceTime: Int64
   /// The stated offset in seconds, 0 for an instant; nil if the offset is derived from the zones of the
   /// logbook.

@@ -76,7 +76,8 @@ extension SchemaComparison {
   static func require(in database: Database, path: String, isWritten: Bool) throws {
     guard try checksum(in: database) != Schema.checksum else { return }
     let found = try SchemaComparison(Set(String.fetchAll(database, sql: parts)))
-    // A newer program may have upgraded the schema after this program read the version.
+    // A newer program may have upgraded the schema after this program read the version, so the version is
+    // checked again.
     guard try Schema.schema.isCreated(in: database, path: path) else { return }
     if let first = found.changed.first {
       throw Failure(

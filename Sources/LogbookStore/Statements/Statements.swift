@@ -22,7 +22,8 @@ enum Statements {
   static func applyChanges(_ database: Database, _ known: WithdrawalCache = WithdrawalCache()) throws {
     while try applyNextChanges(database) {}
     try WithdrawalChanges.apply(database, known)
-    // A withdrawal of an import may also remove the zone that was stated for it.
+    // A withdrawal of an import may also remove the zone that was stated for it, so changed records are
+    // applied again.
     while try applyNextChanges(database) {}
   }
 

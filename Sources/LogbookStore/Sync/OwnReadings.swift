@@ -20,7 +20,7 @@ struct OwnReadings {
 
   /// What the store has for a reading that another program wrote.
   enum Match {
-    /// The store has no reading for the remote's reading.
+    /// The store has no value of the same kind and time from sources of this store.
     case none
     /// The store has the same reading, with the same identity.
     case itself([Own])

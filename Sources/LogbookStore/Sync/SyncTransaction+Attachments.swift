@@ -183,7 +183,8 @@ extension SyncTransaction {
     return .isWhole
   }
 
-  /// Postpones a content that the remote did not have until this time, in UTC seconds.
+  /// Postpones the download of a content until this time, in UTC seconds, since the remote did not have the
+  /// content.
   package func postponeContent(_ digest: String, until seconds: Int64) throws {
     try database.executeCached(
       sql: "UPDATE download SET not_before = ? WHERE kind = 'attachment' AND subject = ?",

@@ -168,7 +168,7 @@ extension SyncTransaction {
   ///
   /// - Parameter revision: the new revision of the remote's state; nil if it did not change.
   package func endMove(of record: SyncRecord, revision: String?) throws {
-    // If another process changed the zone meanwhile, the document must be moved again.
+    // If another process changed the zone meanwhile, the document must be moved again, so the row stays.
     try database.executeCached(
       sql: """
         DELETE FROM resend_record WHERE guid = ?1 AND NOT EXISTS (

@@ -96,7 +96,7 @@ enum Requeue {
       try database.execute(sql: "UPDATE reading SET uploaded = 0 WHERE uploaded = 1")
       try database.execute(sql: "DELETE FROM refusal")
       try database.execute(sql: "DELETE FROM same_as")
-      // These tables describe documents on the previous remote.
+      // These tables describe documents on the previous remote, so their rows are deleted.
       for table in ["resend", "resend_record", "unanswered", "removed_record"] {
         try database.execute(sql: "DELETE FROM \(table)")
       }

@@ -200,7 +200,8 @@ extension UndoPlan {
     try collectReadings(Visibility(items))
     try collectRecords()
     let begun = [Visibility.Item(guid: "", Withdrawal(.input(whole), isHidden: true), digest: "")]
-    // Items that were visible only because of this import may also be contained in other imports.
+    // Items that were visible only because of this import may also be contained in other imports. Then they
+    // stay visible.
     let stated = try BroughtItems.stated(by: whole.importID, database)
     let series = Set(stated.flatMap(\.points.keys))
     let records = Set(stated.flatMap(\.records.keys))

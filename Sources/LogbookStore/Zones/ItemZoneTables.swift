@@ -114,7 +114,7 @@ enum ItemZoneTables {
     return (listed, records)
   }
 
-  /// The series and positions that meet an SQL condition.
+  /// The ranges of readings in zone statements that meet an SQL condition.
   static func ranges(
     _ condition: String, _ arguments: StatementArguments, _ database: Database
   ) throws -> [Range] {

@@ -11,7 +11,7 @@ struct ReadingPlacer {
   /// The zones for records and most devices, followed by those of each group of devices with the same
   /// periods.
   private var zones: [LogbookZone]
-  /// The offsets of `zones` at instants; empty until an instant is placed.
+  /// The offsets of `zones` at instants; empty until the shown time of an instant is derived.
   private var offsets: [ZoneOffsets] = []
   /// For each device of the batch, the index in `zones`.
   private let places: [Int]

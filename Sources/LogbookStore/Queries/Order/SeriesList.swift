@@ -72,7 +72,7 @@ struct ListedSeries {
 /// The series of a listing. If readings have the same instant, they are listed in the order of these series.
 struct SeriesList {
   let all: [ListedSeries]
-  /// What is needed to read rows of each series, with the same indexes as `all`.
+  /// The data with which the rows of each series are read, with the same indexes as `all`.
   let stored: [StoredSeries]
   /// For each series id below 4096, the index in `all`; -1 for a series that is not listed. Nearly all ids
   /// are so small. An array is used, since hashing an id for each row would take as much time as reading some
