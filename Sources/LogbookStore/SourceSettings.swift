@@ -181,8 +181,8 @@ extension Store {
     try read { try Self.source(name, $0) }
   }
 
-  /// Adds a source, or replaces one with the same name. A replaced source keeps of its state only the holes,
-  /// the time of the newest value, and the time when it last sent data.
+  /// Adds a source, or replaces one with the same name. A replaced source loses its state, except for the
+  /// holes and the times of the newest value and of the last data.
   ///
   /// - Throws: `Failure` of category `configuration` for too many sources.
   package func setSource(_ setting: SourceSetting) throws {

@@ -73,7 +73,7 @@ final class ChangeRows {
   }
 
   enum Change {
-    /// The row can be read in `ChangeRows.reading` until the next change is requested.
+    /// A reading. Its row can be read in `ChangeRows.reading` until the next change is requested.
     case reading(seq: Int64)
     case record(seq: Int64, ChangedRecord)
   }

@@ -192,8 +192,8 @@ extension UploadPlan {
     guard rollbacks < Self.maxRollbacks else {
       return .ended(.workLeft("records are edited faster than they can be synced; the next run continues"))
     }
-    // If the page did not continue at the store's position, it is rolled back even in an upload that only
-    // pulls.
+    // If the page did not continue at the store's position, the pull is tried again, even in an upload that
+    // only pulls.
     return canPushRecords ? .pushing(.records(.entries), then: .pull) : .pulling
   }
 

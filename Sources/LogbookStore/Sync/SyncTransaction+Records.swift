@@ -180,7 +180,7 @@ extension SyncTransaction {
         """, arguments: [String(reason.prefix(1000)), guid])
   }
 
-  /// The assignments for a state. If both states have the same content, only the time of the edit and the
+  /// The SQL assignments for a state. If both states have the same content, only the time of the edit and the
   /// provenance are written.
   private static func assignments(of state: RecordState, over record: SyncRecord) -> String {
     RecordColumns.provenanceLearned + ", "
