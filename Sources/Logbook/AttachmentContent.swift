@@ -14,7 +14,7 @@ package struct AttachmentContent: Hashable, Sendable {
     self.size = size
   }
 
-  /// Whether a text has the form of `digest`.
+  /// Whether a text has the format of `digest`: 64 lower-case hexadecimal digits.
   package static func isDigest(_ text: String) -> Bool {
     text.utf8.count == 64
       && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Appends `text` in UTF-8 as a cell of a CSV line (RFC 4180). The cell is quoted if a character in it could
-/// end the cell for a reader.
+/// Appends `text` in UTF-8 as a cell of a CSV line (RFC 4180). The cell is quoted if it contains a character
+/// at which a reader could end the cell.
 package func appendCSVText(_ text: String, to out: inout [UInt8]) {
   guard needsQuotes(text) else { return out.append(contentsOf: text.utf8) }
   out.append(UInt8(ascii: "\""))

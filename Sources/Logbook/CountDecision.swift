@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A person's decision about which items count in totals: the content of a record of kind `count`. A person
-/// who withdraws the decision sets its choice to `rule` and does not delete the record. So two stores with
+/// A person's decision about which items count in totals: the content of a record of kind `count`. To
+/// withdraw a decision, a person sets its choice to `rule`, and the record is not deleted. So two stores with
 /// the same decision always write the same record.
 package struct CountDecision: Hashable, Sendable {
   /// What the person decided.
   package enum Choice: String, CaseIterable, Sendable {
-    /// The items of both sources, or both items, describe the same doses, meals or measurements. These count
-    /// once.
+    /// The items of the two sources, or the two items, describe the same doses, meals or measurements. Each
+    /// of these counts once.
     case once
     /// The items describe different doses, meals or measurements, and all of them count.
     case both
@@ -29,10 +29,11 @@ package struct CountDecision: Hashable, Sendable {
 
   package let subject: Subject
   package let choice: Choice
-  /// The name of the only source that counts; empty for another choice.
+  /// The name of the source whose items count if the choice is `only`; empty for every other choice.
   package let source: String
 
-  /// The maximum length of a name or id in bytes. The longest possible identity of a reading is shorter.
+  /// The maximum length in bytes of a source's name or an item's id. The longest possible identity of a
+  /// reading is shorter.
   package static let maxNameBytes = 2048
 
   /// A decision. The two names or ids of a pair are sorted, so that their order in a command makes no
@@ -93,8 +94,8 @@ extension CountDecision {
     return fields
   }
 
-  /// The record's content. Its time is the same for all decisions, so that two stores with the same decision
-  /// write equal records.
+  /// The content of the record. Its device time is the same for all decisions, so that two stores with the
+  /// same decision write equal records.
   package func state(editedAt: Int64?) -> RecordState {
     RecordState(
       kind: .count, entryGuid: nil, deviceTime: LogbookZones.baseTime,
@@ -102,8 +103,8 @@ extension CountDecision {
       editedAt: editedAt)
   }
 
-  /// The decision in the fields of a record. Nil for fields that this program does not understand. Such a
-  /// record has no effect.
+  /// Parses a decision from the fields of a record; nil if this program does not understand them. A record
+  /// with such fields has no effect.
   package init?(fields: RecordFields) {
     func text(_ name: String) -> String? {
       guard case .text(let text)? = fields[name], text.utf8.count <= Self.maxNameBytes else { return nil }
@@ -123,8 +124,8 @@ extension CountDecision {
       let (since, until) = (
         limits.since.flatMap { DeviceTime(text: $0) }, limits.until.flatMap { DeviceTime(text: $0) }
       )
-      // A limit that is present but unreadable makes the record invalid. Without the limit, the range would
-      // be longer than the person stated.
+      // If a limit of the range is present but unreadable, the record is invalid. If the limit were ignored,
+      // the range would be longer than the person stated.
       guard let kind = text(Name.kind).flatMap(CountableItem.Kind.init),
         (since == nil) == (fields[Name.since] == nil), (until == nil) == (fields[Name.until] == nil)
       else { return nil }

@@ -40,7 +40,7 @@ package struct CountableItem: Sendable {
   /// The note of a record; empty for a reading.
   package let note: String
   /// Whether a pump's algorithm gave the dose. An algorithm can give two equal doses a few minutes apart, but
-  /// not within one minute.
+  /// not within one minute. So such a dose can only repeat a dose whose instant is less than a minute away.
   let isAutomatic: Bool
   /// How many optional details the item states. If several sources describe the same dose, meal or
   /// measurement, the item with the most details is kept.
@@ -183,7 +183,7 @@ extension CountableItem {
 }
 
 extension CountableItem.Amount {
-  /// Whether two sources can mean the same amount, although they round or split it differently.
+  /// Whether the two amounts can be the same amount, rounded or split differently by two sources.
   func agrees(with other: Self) -> Bool {
     switch (self, other) {
     case (.insulin(let units, let extended), .insulin(let otherUnits, let otherExtended)):
@@ -220,8 +220,8 @@ extension Quantity {
     case (.millimolesPerLitre, .milligramsPerDecilitre): return other.isShown(like: self)
     default: if tenthsOfMillimole == other.tenthsOfMillimole { return true }
     }
-    // A value with hundredths was already rounded. A program writes 118 mg/dL as 6.55 mmol/L, whose tenths
-    // are 6.6, but a meter shows 6.5. So such values may differ by a little more than half a tenth.
+    // A value with hundredths was already rounded. A program writes 118 mg/dL as 6.55 mmol/L, which is
+    // rounded to 6.6, but a meter shows 6.5. So such values may differ by a little more than half a tenth.
     guard hasHundredths || other.hasHundredths else { return false }
     if unit == .milligramsPerDecilitre {
       return other.converted(to: .milligramsPerDecilitre).number.rounded() == number.rounded()

@@ -233,10 +233,10 @@ extension CountedOnce.Entry: Sendable where Payload: Sendable {}
 package enum CountingMargin {
   /// The margin before and after the period, in seconds.
   package static let seconds: Int64 = 3 * 86400
-  /// The number of days before and after a day that decide whether two sources seem to describe the same
-  /// doses or meals on that day.
+  /// The number of days before and after a day whose items decide about that day. They decide whether two
+  /// sources seem to describe the same doses or meals on it.
   package static let doubtDays = 14
-  /// The days of `doubtDays` on each side of a period, in seconds. Two days are added, since a shown time and
-  /// its instant differ by less than that.
+  /// `doubtDays` in seconds, for the time before or after a period. Two days are added, since a shown time
+  /// and its instant differ by less than that.
   package static let doubtSeconds = Int64(doubtDays + 2) * 86400
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// People's decisions about which items count, in the form that `CountedOnce` needs.
+/// People's decisions about which items count, prepared for `CountedOnce`.
 package struct CountingRules: Hashable, Sendable {
   /// Two items that a person declared to be the same dose, meal or measurement.
   package struct Joined: Hashable, Sendable {
@@ -121,8 +121,8 @@ package struct CountingRules: Hashable, Sendable {
   }
 
   /// Whether a person decided `both` for two sources, so that their items always count separately. The
-  /// decision also settles doubts about items with different amounts. The decision `once` does not settle
-  /// them.
+  /// decision `both` also settles doubts about items with different amounts. The decision `once` does not
+  /// settle such doubts.
   package func isSeparate(_ left: CountingSource, _ right: CountingSource) -> Bool {
     separateSources.contains { pair in
       left.isNamed(pair.first) && right.isNamed(pair.second)
@@ -155,7 +155,7 @@ package struct CountingSource: Hashable, Sendable {
     case app
     /// A program that collects the data of other programs.
     case collector
-    /// Typed into glucoport.
+    /// glucoport itself: a person typed the data into it.
     case typed
     /// The source of a record without known origin.
     case unknown
@@ -195,8 +195,9 @@ package struct CountingSource: Hashable, Sendable {
   /// The name in messages and settings: `mysugr`, or `apple-health/Anna's iPhone`.
   package var text: String { part.isEmpty ? format : "\(format)/\(part)" }
 
-  /// Whether a name in a decision means this source. It is the format, or the format with the part. The part
-  /// is not enough, since a phone can have an app with the name of a format.
+  /// Whether a name in a decision means this source. The name is `format`, or `text` with the format and the
+  /// part. The part without the format is not enough, since a phone can have an app with the name of a
+  /// format.
   package func isNamed(_ word: String) -> Bool {
     guard !format.isEmpty else { return false }
     let word = word.lowercased()

@@ -56,15 +56,16 @@ private func hexadecimalText(_ bytes: some Collection<UInt8>) -> String {
   return String(decoding: out, as: UTF8.self)
 }
 
-/// Digests over the items of a logbook, which are distributed over buckets. By comparing them, a store and a
-/// remote find where they differ without listing all items. A reading is hashed by its identity, a record by
-/// its content.
+/// Digests over the items of a logbook, one for each of 4096 buckets. By comparing the digests, a store and a
+/// remote find the buckets in which they differ without listing all items. A reading is hashed by its
+/// identity, a record by its content.
 package struct IdentityDigests: Hashable, Sendable {
   /// The number of buckets: one for each value of three hexadecimal digits.
   package static let bucketCount = 4096
   /// The number of items in each bucket.
   package private(set) var counts = [Int](repeating: 0, count: bucketCount)
-  /// For each bucket, the exclusive or of the first eight bytes of its items' keys. The result does not
+  /// For each bucket, the exclusive or over its items of the first eight bytes of the item's UUID. The UUID
+  /// of a reading is computed from its identity, that of a record from its content. The result does not
   /// depend on the order of the items.
   package private(set) var sums = [UInt64](repeating: 0, count: bucketCount)
 

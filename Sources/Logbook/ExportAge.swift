@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The age of an export. If two exports contain the same item, their ages decide which content is newer.
-/// Every store knows the age of content that an import wrote, even if another store made the import.
+/// The age of an export. If two exports contain the same item, their ages decide which content is newer. The
+/// age is synced with the content that an import wrote. So every store knows it, even if another store made
+/// the import.
 package struct ExportAge: Hashable, Sendable {
   /// The time of the newest item, in UTC seconds; 0 if unknown.
   package let generated: Int64

@@ -16,8 +16,8 @@ package enum HTTPText {
     return "\(days[Int(weekday)]), \(words[2]) \(months[month - 1]) \(words[0]) \(words[3]) GMT"
   }
 
-  /// The UTC seconds of a date in the form of `date(_:)`, the only form that servers may send. Nil for any
-  /// other text.
+  /// Parses a date in the format of `date(_:)`, the only format that servers may send; returns its UTC
+  /// seconds. Nil for any other text.
   package static func seconds(ofDate text: String) -> Int64? {
     let words = text.split(separator: " ")
     guard words.count == 6, words[5] == "GMT", let day = Int(words[1]), let year = Int(words[3]),
@@ -29,8 +29,8 @@ package enum HTTPText {
       year: year, month: month + 1, day: day, hour: clock[0], minute: clock[1], second: clock[2])?.seconds
   }
 
-  /// The text escaped for a path or a query (RFC 3986 §2.1). Every byte is escaped except ASCII letters,
-  /// digits and `plain`.
+  /// The text escaped for a path or for the query of a URL (RFC 3986 §2.1). Every byte is escaped except
+  /// ASCII letters, digits and `plain`.
   ///
   /// - Parameter plain: further ASCII characters that are not escaped.
   package static func escaped(_ text: String, plain: String = "-._~") -> String {
@@ -59,7 +59,7 @@ package enum RetryAfter {
     guard var value = value?[...] else { return nil }
     while value.first == " " { value.removeFirst() }
     while value.last == " " { value.removeLast() }
-    // A number of seconds that is too large for an integer is a valid wait, too.
+    // A number of seconds that is too large for an integer is valid, too. It becomes the largest integer.
     if !value.isEmpty, value.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) { return Int(value) ?? .max }
     guard let end = HTTPText.seconds(ofDate: String(value)), let now = date.flatMap(HTTPText.seconds) else {
       return nil

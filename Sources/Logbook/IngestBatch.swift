@@ -81,7 +81,8 @@ public struct Decision: Hashable, Sendable {
   /// The subjects of choices that only a person makes: which columns are read, which device is used if the
   /// input names none, and which rows are read.
   package static let (columns, device, rows) = ("map", "device", "where")
-  /// The three subjects above. Summaries leave them out, since the person has just typed them.
+  /// The subjects `columns`, `device` and `rows`. Summaries leave them out, since the person has just typed
+  /// them.
   package static let choices: Set<String> = [columns, device, rows]
 
   /// The text of a decision about `kind`, for an input with several devices, each of which is a sensor or a
@@ -104,7 +105,8 @@ public enum InputEnd: Hashable, Sendable {
   /// The last line has no line end, so it may be truncated. A person can declare it complete.
   case unterminated(line: Int64, detail: String)
 
-  /// A description of what is wrong at the end of the input, with the position; nil for a complete input.
+  /// A description of what is wrong at the end of the input, after its line number if that is known; nil for
+  /// a complete input.
   package var fault: String? {
     switch self {
     case .whole: nil
@@ -165,7 +167,8 @@ public struct ImportedRecord: Sendable {
   }
 }
 
-/// Readings with their devices, sent to a service or received from it. Each reading states its `occurrence`.
+/// Readings with their devices, sent to a service or received from it. Each reading states its `occurrence`,
+/// a number that separates readings of one identity.
 package struct ReadingBatch: Sendable {
   /// The devices. Readings refer to them by `DeviceIndex`.
   package var devices: [Device]

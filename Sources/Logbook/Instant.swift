@@ -10,7 +10,8 @@
   /// the format defines such times as UTC. Otherwise they are the time on a local clock.
   package var isWallClock: Bool
 
-  /// An instant, and the offset and form of the text from which it was read.
+  /// An instant, with the offset of the text from which it was read, and whether this text was a date and
+  /// time without an offset.
   @inlinable package init(milliseconds: Int64, utcOffset: Int32? = nil, isWallClock: Bool = false) {
     self.milliseconds = milliseconds
     self.utcOffset = utcOffset
@@ -32,7 +33,7 @@
   /// Whether the source states only the instant, so that the offset is that of the logbook's zone.
   package var isInstant = false
 
-  /// A time as it is shown.
+  /// A date and a time of day as the source shows them, with the offset that the source states.
   @inlinable package init(_ deviceTime: DeviceTime, utcOffset: Int32? = nil) {
     self.deviceTime = deviceTime
     self.utcOffset = utcOffset

@@ -18,9 +18,9 @@ package struct ItemZone: Hashable, Sendable {
   package let zoneName: String
   /// When the zone was stated, in UTC seconds.
   package let madeAt: Int64
-  /// The readings, by their series.
+  /// The readings that the statement lists, by their series.
   package let points: [SeriesName: PointRuns]
-  /// The ids of the records.
+  /// The ids of the records that the statement lists.
   package let records: Set<String>
 
   /// A statement, or one part of it.

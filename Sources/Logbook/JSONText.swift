@@ -73,8 +73,8 @@ package enum OrderedJSON {
   }
 }
 
-/// A value that already is JSON text, such as a record's fields. Its numbers are written exactly as they are
-/// in the text.
+/// A value that already is JSON text, such as a record's fields. The numbers in this text are written
+/// unchanged.
 package struct JSONFragment: Encodable, Sendable {
   /// The text.
   package let text: String

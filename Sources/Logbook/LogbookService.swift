@@ -193,7 +193,7 @@ package struct RunStamp: Hashable, Sendable {
   /// or compares.
   package var mayRepair: Bool
 
-  /// A run of a node.
+  /// The stamp of one run of `upload` by a node.
   package init(
     node: String, number: Int64, id: String, logbook: String? = nil, lastSeenPosition: String? = nil,
     mayRepair: Bool = true

@@ -13,8 +13,8 @@ public struct LogbookZone: Sendable {
   package let base: NamedZone
   /// The periods. For each time, the first period that contains it is used.
   package let periods: [Period]
-  /// The zones stated for imports, by the guids of records. Callers set it for the records that they will
-  /// send next.
+  /// The zones stated for imports, by the guid of each imported record. Callers set this property for the
+  /// records that they will send next.
   package var recordZones: [String: NamedZone] = [:]
   /// The range of times (`Stretch`) that contained the last placed time. Successive rows usually have close
   /// times. A search in the rules of a zone takes about a thousand times longer than a comparison with both
@@ -110,8 +110,8 @@ public struct LogbookZone: Sendable {
     }
   }
 
-  /// The instants that the zones show, in UTC seconds: from 1970 to the last day before the year 10000. Other
-  /// instants are shown in UTC.
+  /// The instants whose shown times the zones determine, in UTC seconds: from 1970 to the last day before the
+  /// year 10000. Other instants are shown in UTC.
   package static let movable: ClosedRange<Int64> = 0...LogbookZones.lastSecond - 86_400
 
   /// The offset with which the zones show an instant, in seconds east of Greenwich.
@@ -127,7 +127,8 @@ public struct LogbookZone: Sendable {
     for zone in Set(periods.map(\.zone) + [base]) {
       starts.formUnion(zone.changes(from: first, to: end).map(\.instant))
     }
-    // The instants at which a period can begin or end, with each offset that its zone has near the border.
+    // Adds the instants at which a period can begin or end. Each border is converted with every offset that
+    // the period's zone has near it.
     for period in periods {
       for border in [period.from, period.until] where border > first && border < end {
         for near in [border - 2 * 86400, border, border + 2 * 86400] {

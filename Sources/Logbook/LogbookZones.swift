@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The time zones that the zone records of a logbook state: the base zone, and periods with other zones. In
-/// every store, the offset of a shown time follows from them and the device's ticks.
+/// every store, the offset of a shown time follows from these zones and the device's ticks.
 package struct LogbookZones: Hashable, Sendable {
   /// Who stated the base zone.
   package enum Origin: String, Sendable {
@@ -30,8 +30,7 @@ package struct LogbookZones: Hashable, Sendable {
   package static let maxPeriods = 500
   /// The maximum number of devices in one period.
   package static let maxDevices = 200
-  /// The maximum number of comparisons to find out whether a period states something that other periods do
-  /// not.
+  /// The maximum number of comparisons of zones in one call of `states`. A call that needs more returns nil.
   private static let maxComparisons = 10_000_000
   /// The maximum number of existing periods for which `adding` checks whether the further period extends
   /// them.
@@ -43,7 +42,7 @@ package struct LogbookZones: Hashable, Sendable {
   /// The number of periods beyond `maxPeriods`, which are not used.
   package let ignoredPeriods: Int
   /// The name of the stated base zone if this system does not know it, because its time zone data is older.
-  /// `base` is then the last known one.
+  /// In this case, `base` is the last base zone that the system knows.
   package let unknownBase: String?
   /// The names of zones in periods that this system does not know. Such periods are not used.
   package let unknownPeriods: Set<String>
@@ -101,8 +100,8 @@ package struct LogbookZones: Hashable, Sendable {
       editedAt: editedAt)
   }
 
-  /// Whether this system knows the base zone and it is certain. A UTC zone from the system can be the default
-  /// of a system that was never set up. A zone that a person stated is certain.
+  /// Whether the base zone is certain and this system knows it. A UTC zone from the system can be the default
+  /// of a system that was never set up, so it is not certain. A zone that a person stated is certain.
   package var isKnown: Bool {
     guard unknownBase == nil else { return false }
     let defaults = ["UTC", "Etc/UTC", "Etc/UCT", "Etc/Universal", "Etc/Zulu", "Etc/GMT"]
@@ -185,7 +184,7 @@ extension LogbookZones {
     let touching = (periods + other.periods).filter { $0.first < end && first < $0.end }
     let borders = Set(touching.flatMap { [$0.first, $0.end] }.filter { $0 > first && $0 < end }).union([first]
     )
-    // All devices that no period names have the same zones, so nil is compared for them.
+    // All devices that no period names have the same zones, so one comparison with nil is enough for them.
     let named = Self.deviceGroups(of: periods + other.periods)
       .filter { group in devices.isEmpty || group.contains(where: devices.contains) }
     let all: [String?] =
@@ -253,7 +252,7 @@ package struct ZonePeriod: Hashable, Sendable {
     guard first < end, devices.count <= LogbookZones.maxDevices else { return nil }
   }
 
-  /// The content of the period's record. Its time is the time at which the period was stated.
+  /// The content of the period's record. The time of the record is the time at which the period was stated.
   package func state(editedAt: Int64?) -> RecordState {
     var fields = RecordFields(["zone": .text(zone.name)])
     fields["from"] = from.map { FieldValue.text($0.text) }
@@ -319,10 +318,11 @@ extension RecordState {
   /// The offset follows from the zone, but a change of its clocks repeats the shown time. The first
   /// occurrence is used.
   case zoneOverlap = 3
-  /// The shown time is in a repeated hour, and the device's ticks determine the occurrence.
+  /// The shown time is in a repeated hour. The device's ticks determine whether it is the first or the second
+  /// occurrence.
   case ticks = 4
-  /// The source states only the instant. The zone shows it, so a change of the zone changes the shown time
-  /// together with the offset.
+  /// The source states only the instant. The shown time is computed from it with the zone. So a change of the
+  /// zone changes the shown time together with the offset.
   case instant = 5
 
   /// The name in views and exports.
@@ -369,8 +369,8 @@ extension RecordState {
     DeviceTime(seconds: shown.seconds - Int64(utcOffset))
   }
 
-  /// The time in the form that is equal in every store. An instant is shown in UTC, and any other time stays
-  /// unchanged.
+  /// The time as it is equal in every store, whatever its zones. An instant is shown in UTC, and any other
+  /// time stays unchanged.
   package func withoutZone(_ shown: DeviceTime) -> (DeviceTime, Placement) {
     guard source == .instant else { return (shown, self) }
     let utc = instant(of: shown)
@@ -383,8 +383,8 @@ extension RecordState {
   }
 }
 
-/// A time in the form in which the content of a record contains it. This form is equal in every store. It
-/// contains an offset only if the source states one. An instant is in UTC, whatever zone shows it.
+/// A time as the content of a record contains it, so that it is equal in every store. It contains an offset
+/// only if the source states one. An instant is in UTC, whatever zone shows it.
 package struct StatedTime: Hashable, Sendable {
   /// The shown time, or the instant in UTC.
   package let time: DeviceTime

@@ -15,8 +15,8 @@ public final class MeterConnection {
   /// Receives the number of items read, and the total if the meter reported it. Drivers do not call it
   /// directly, but call `noteProgress`.
   public var onProgress: (_ done: Int, _ total: Int?) -> Void = { _, _ in }
-  /// The time since the session began, by which a session without new data is ended. In a replay of a
-  /// recorded session, it is the recorded time or zero.
+  /// The time since the session began. A session that gets no new data for too long is ended by this clock.
+  /// In a replay of a recorded session, it is the recorded time or zero.
   public var elapsed: () -> Duration = { .zero }
   /// Waits for this many milliseconds between two exchanges. In a replay of a recorded session, it returns at
   /// once.
@@ -79,7 +79,7 @@ public final class MeterConnection {
   }
 
   /// Throws if the session has lasted too long, or if no new data came for too long. Otherwise a meter that
-  /// keeps sending would never let it end.
+  /// keeps sending would never let the session end.
   private func checkTime() throws(TransportError) {
     if let overrun {
       guard overrun.steps < Self.maxFarewell else { throw .overrun(overrun.reason) }

@@ -57,8 +57,8 @@ public struct MeterModel: Hashable, Sendable {
   public let productID: UInt16
   /// How the driver connects to the meter.
   public let link: MeterLink
-  /// Whether devices of other kinds have the same ids, which only name a cable or a chip. Such a device is
-  /// only used if a person names the driver.
+  /// Whether devices of other kinds have the same ids, because the ids only name a cable or a chip. Such a
+  /// device is only used if a person names the driver.
   public let isShared: Bool
   /// Why this driver cannot read the device, although it knows the device; nil if it can read it.
   public let obstacle: String?
@@ -129,8 +129,8 @@ public struct MeterReading: Hashable, Sendable {
   public var measurement: Measurement
   /// What the meter states further about the reading, such as `beforeMeal`.
   public var marks: ReadingMarks
-  /// The device's own tick or record number; nil if it can change. It is part of the reading's identity
-  /// instead of the time.
+  /// The device's own tick or record number; nil if it can change. A reading with a tick has the tick in its
+  /// identity instead of the time.
   public var tick: Int64?
 
   /// A reading with the time that the meter showed.
@@ -204,8 +204,8 @@ public struct MeterContents: Sendable {
   /// Messages for a person that concern no single item.
   public var warnings: [String] = []
   /// The differences in minutes between the time that the meter showed and the base time of its internal
-  /// clock. Each difference is listed once, in the order of the records. It changes when a person sets the
-  /// clock. Empty for a meter without such a difference.
+  /// clock. Each difference is listed once, in the order of the records. A difference changes when a person
+  /// sets the clock. Empty for a meter without such a difference.
   public var clockOffsets: [Int] = []
   /// The position that was reached; nil if the next session must read the whole memory.
   public var position: MeterPosition?
@@ -233,9 +233,9 @@ public protocol MeterDriver: Sendable {
   ///
   /// - Throws: `Failure`. After an error the meter still works, and it can be connected again.
   func identify(_ meter: MeterConnection) throws -> MeterIdentity
-  /// Reads all data of the meter, and passes its identity to `onIdentity` of the connection as soon as it is
-  /// known. If the meter still has the record of `storedPosition`, the driver may leave out all data before
-  /// it.
+  /// Reads all data of the meter, and passes the meter's identity to `onIdentity` of the connection as soon
+  /// as it is known. If the meter still has the record of `storedPosition`, the driver may leave out all data
+  /// before this record.
   ///
   /// - Throws: `Failure`. After an error the meter still works, and it can be connected again.
   func read(_ meter: MeterConnection) throws -> MeterContents
@@ -257,7 +257,7 @@ extension MeterDriver {
   /// By default false, since the clock of most meters cannot be set.
   public static var canSetClock: Bool { false }
 
-  /// Throws a failure of category `.usage`. Drivers that can set the clock replace it.
+  /// Throws a failure of category `.usage`. Drivers that can set the clock replace this function.
   public func setClock(_ meter: MeterConnection, to time: DeviceTime) throws {
     throw Failure(.usage, "the driver '\(Self.id)' cannot set the clock of this meter")
   }

@@ -93,8 +93,8 @@ package struct NamedZone: Sendable {
     return stretches
   }
 
-  /// The changes of the zone's clocks from a UTC second on, in order, until the end of the day that contains
-  /// `end`.
+  /// The changes of the zone's clocks from the UTC second `start` on, in order, until the end of the day that
+  /// contains `end`.
   func changes(from start: Int64, to end: Int64) -> [ClockChange] {
     let day: Int64 = 86400
     var changes: [ClockChange] = []

@@ -23,7 +23,7 @@
   text.withUnsafeBufferPointer { out.append(contentsOf: UnsafeBufferPointer(rebasing: $0[part])) }
 }
 
-/// Appends a number in the form of `plainNumber`.
+/// Appends a number as `plainNumber` writes it.
 package func appendNumber(_ number: Double, to out: inout [UInt8]) {
   if number == number.rounded(), abs(number) < 1e15 {
     appendInteger(Int64(number), to: &out)
@@ -32,7 +32,7 @@ package func appendNumber(_ number: Double, to out: inout [UInt8]) {
   }
 }
 
-/// Writes shown times one after the other, in the form of `DeviceTime.text`. It keeps the text of the last
+/// Writes shown times one after the other, in the format of `DeviceTime.text`. It keeps the text of the last
 /// date: successive rows are mostly of one day, and writing the date takes most of the time.
 package struct DeviceTimeWriter: Sendable {
   private var day = Int64.min

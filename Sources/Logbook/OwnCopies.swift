@@ -116,7 +116,8 @@ package struct OwnCopies: Hashable, Sendable {
       + whole(cut.filter { !saved.contains($0) }, cut, minutes.exact)
   }
 
-  /// The copies cut to the minute, if every item with seconds within a week of them has such a copy.
+  /// Selects copies with a time cut to the minute. All items with seconds within a week before and after a
+  /// selected copy have such copies, in at least `minWhole` minutes.
   private static func whole(_ copies: [Copy], _ cut: [Copy], _ exact: [Int64]) -> [Copy] {
     var (clear, doubtful) = (
       Window(cut.filter { !$0.isDoubtful }.map(\.instant)), Window(cut.filter(\.isDoubtful).map(\.instant))
@@ -129,8 +130,8 @@ package struct OwnCopies: Hashable, Sendable {
     }
   }
 
-  /// The copies at full minutes around which nearly all minutes with doses have two equal doses, of several
-  /// amounts.
+  /// Selects copies at full minutes. In one of `completeSpans` around a selected copy, four in five minutes with
+  /// doses have two equal doses, of at least `minAmounts` amounts.
   private static func complete(_ copies: [Copy], _ repeated: [Copy], _ single: [Int64]) -> [Copy] {
     let doses = repeated.filter { $0.kind == .insulin }
     var found: Set<Copy> = []
@@ -156,8 +157,8 @@ package struct OwnCopies: Hashable, Sendable {
     return copies.filter(found.contains)
   }
 
-  /// The copies that have more than five minutes with evidence within a week before and after. Most of these
-  /// minutes must not be doubtful. `copies` and `evidence` are in the order of time.
+  /// Selects the copies that have more than five minutes with evidence within a week before and after. Most
+  /// of these minutes must not be doubtful. `copies` and `evidence` are in the order of time.
   private static func frequent(_ copies: [Copy], _ evidence: [Copy]) -> [Copy] {
     var (clear, doubtful) = (
       Window(evidence.filter { !$0.isDoubtful }.map(\.instant)),
@@ -293,8 +294,9 @@ package struct OwnCopyFinder {
     }
   }
 
-  /// The doses and meals that are equal to another dose or meal at the same second, which has a smaller id.
-  /// At a full minute the source may state no seconds, so each kept item has at most one copy there.
+  /// Finds the doses and meals that equal another dose or meal at the same second. The one with the smallest
+  /// id is kept. At a full minute the source may state no seconds, so a kept item has at most one copy at
+  /// such a minute.
   private func repeated(_ items: [CountableItem]) -> [(copy: CountableItem, kept: CountableItem)] {
     var kept: [(item: CountableItem, copies: Int)] = []
     var pairs: [(copy: CountableItem, kept: CountableItem)] = []

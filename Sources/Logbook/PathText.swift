@@ -61,7 +61,8 @@ package enum PathText {
     return (bytes + [0]).map { CChar(bitPattern: $0) }
   }
 
-  /// The file name for people and for text files. Each byte that is not UTF-8 is written as `\xE4`.
+  /// The file name for people and for text files. Each byte that is not UTF-8 is written in hexadecimal, such
+  /// as `\xE4`.
   package static func shown(_ text: String) -> String {
     guard isEscaped(text) else { return text }
     return text.unicodeScalars.map { scalar in

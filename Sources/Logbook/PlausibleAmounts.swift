@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The ranges of plausible amounts in one reading or record, for every format, meter and remote. A larger
-/// amount comes from a wrong column, a wrong unit or a typing error. Imports and pulls reject it; a person
-/// who types it must confirm it.
+/// The ranges of plausible amounts in one reading or record, for every format, meter and remote. An amount
+/// outside its range comes from a wrong column, a wrong unit or a typing error. Imports and pulls reject it;
+/// a person who types it must confirm it.
 package enum PlausibleAmounts {
   /// Glucose in mg/dL. The range is wider than that of every meter and sensor.
   @inlinable package static var milligramsPerDecilitre: ClosedRange<Double> { 10...1000 }
@@ -84,7 +84,7 @@ package enum PlausibleAmounts {
 package enum CellValue: Sendable {
   case measurement(Measurement)
   case empty
-  /// The cell is not a value. The text is the reason, without values of the person.
+  /// The cell does not contain a value. The text is the reason, without the content of the cell.
   case rejected(String)
 
   /// A glucose value in a cell. A number outside the plausible range is rejected: the unit or the column is

@@ -180,7 +180,8 @@ extension PointRuns.Run {
   }
 }
 
-/// Which parts of a piece's points differ from zero; see the format at the top of this file.
+/// The flags that state whether the value buckets and the occurrences of a piece's points differ from zero.
+/// The format is at the top of this file.
 struct PieceFlags: OptionSet {
   let rawValue: UInt64
 

@@ -54,7 +54,7 @@ extension Provenance {
   /// The value as canonical JSON: equal values have equal texts.
   package var json: String { "{\"format\":\(jsonText(format)),\"source\":\(jsonText(source))}" }
 
-  /// The value in a JSON text.
+  /// Parses a provenance from a JSON text.
   package init(json text: String) throws(JSONError) {
     self = try JSONScanner.read(Array(text.utf8)) { (scanner) throws(JSONError) in try Provenance(&scanner) }
   }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Rejects implausible amounts from a remote, as imports reject them. The check is necessary: a server only
-/// checks the form of a client's data, and other programs can write anything to a Nightscout site.
+/// checks the format of a client's data, and other programs can write anything to a Nightscout site.
 package enum PullGate {
   /// Moves implausible readings and records of a page to `notTaken`.
   ///
-  /// - Parameter known: the record in the store. An amount that the record already has is accepted, since a
-  ///   person confirmed it with `--force`.
+  /// - Parameter known: returns the state of the record with this guid in the store. An amount that this
+  ///   state already has is accepted, since a person confirmed it with `--force`.
   package static func filter(_ page: inout ChangePage, known: (String) throws -> RecordState?) rethrows {
     filterReadings(&page)
     var records: [RemoteRecord] = []

@@ -89,7 +89,7 @@ package func plainNumber(_ number: Double) -> String {
   return number.description
 }
 
-/// The measurement of a device: a number, or a value outside its range.
+/// The measurement of a device: a number, or a value outside the device's range.
 @frozen public enum Measurement: Hashable, Sendable {
   case value(Quantity)
   /// Below the range of the device (LO), with the lower limit if the source or its format states it.
@@ -115,7 +115,7 @@ package func plainNumber(_ number: Double) -> String {
   /// The code for HI in an identity, in place of the value.
   package static let highLevel: Int64 = -2
 
-  /// The value in the form in which an identity contains it: tenths of mmol/L, or the code of LO or HI.
+  /// The value as an identity contains it: tenths of mmol/L, or the code of LO or HI.
   @usableFromInline package var valueBucket: Int64 {
     switch self {
     case .value(let quantity): quantity.tenthsOfMillimole

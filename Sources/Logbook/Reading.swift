@@ -80,14 +80,13 @@
     self.position = tick
   }
 
-  /// The value in the form in which the identity contains it: tenths of mmol/L, or a code for LO or HI. It is
-  /// 0 if the identity does not contain the value.
+  /// The value as the identity contains it: tenths of mmol/L, or a code for LO or HI. It is 0 if the identity
+  /// does not contain the value.
   @inlinable package var valueBucket: Int64 {
     positionKind == .time && kind.valueIsPartOfIdentity ? measurement.valueBucket : 0
   }
 
-  /// The reading in the form that is equal in every store: an instant is in UTC, whatever zone this store
-  /// shows it in.
+  /// The reading as it is equal in every store: an instant is in UTC, whatever zone this store shows it in.
   package var withoutZone: Reading {
     guard placement.source == .instant else { return self }
     var reading = self
@@ -200,7 +199,8 @@
 package struct SameReading: Hashable, Sendable {
   /// The index of the reading that was sent, in its batch.
   package var item: Int
-  /// The key of the reading that the document contains: the 16 bytes of its identity's UUID.
+  /// The 16 bytes of the identity's UUID for the reading that the document contains; see
+  /// `ReadingIdentity.key`.
   package var document: [UInt8]
 
   /// The reading at this index is the same as the one in the document.

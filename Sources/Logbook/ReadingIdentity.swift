@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The permanent identity of a reading, which is the same in every store, export and remote: its device, its
-/// kind and its position.
+/// The permanent identity of a reading, which is the same in every store, export and remote. It consists of
+/// the device, the kind and the position. A value bucket and an occurrence separate readings that share
+/// these.
 package struct ReadingIdentity: Hashable, Sendable {
-  /// The device's vendor; empty where format and model identify the device.
+  /// The device's vendor; empty if format and model identify the device.
   package let vendor: String
-  /// The device's model; empty where vendor and serial number identify the device.
+  /// The device's model; empty if vendor and serial number identify the device.
   package let model: String
-  /// The device's serial number; empty where the source gives none.
+  /// The device's serial number; empty if the source gives none.
   package let serial: String
-  /// The id of the format that reported the device; empty where vendor and serial number identify it.
+  /// The id of the format that reported the device; empty if vendor and serial number identify the device.
   package let format: String
   /// The kind of measurement.
   package let kind: ReadingKind
@@ -19,7 +20,7 @@ package struct ReadingIdentity: Hashable, Sendable {
   package let position: Int64
   /// The value in tenths of mmol/L, a code for LO or HI, or 0; see `Reading.valueBucket`.
   package let valueBucket: Int64
-  /// Distinguishes readings that share every other part: 0, 1, 2 and so on.
+  /// A number that separates readings with equal other parts of the identity: 0, 1, 2 and so on.
   package let occurrence: Int64
 
   /// The identity of a device's reading. Parts of the device that do not identify it become empty.
@@ -83,7 +84,8 @@ package struct ReadingIdentity: Hashable, Sendable {
     return parts.joined(separator: "|")
   }
 
-  /// A key for remotes that need one: a UUID of version 8, computed by SHA-256 from the canonical text.
+  /// The identity as a UUID of version 8, for remotes that need one. It is computed by SHA-256 from the
+  /// canonical text.
   package var uuid: String { Digest.uuid(of: [Self.keyDomain, text]) }
 
   /// The 16 bytes of `uuid`.

@@ -33,7 +33,7 @@ package struct RecordChange: Hashable, Sendable {
       + ",\"base\":\(base.map(jsonText) ?? "null"),\"state\":\(text)}"
   }
 
-  /// The change in a JSON text. `json` keeps this text unchanged.
+  /// Parses a change from a JSON text. `json` keeps this text unchanged.
   package init(json text: String) throws(JSONError) {
     self = try JSONScanner.read(Array(text.utf8)) { (scanner) throws(JSONError) in
       try RecordChange(&scanner)

@@ -32,7 +32,7 @@ public struct RecordFields: Hashable, Sendable {
 // MARK: - JSON
 
 extension RecordFields {
-  /// Canonical JSON with sorted names and numbers in their shortest form, so that equal content is equal
+  /// Canonical JSON with sorted names and the shortest notation of numbers, so that equal content is equal
   /// text.
   public var json: String {
     var text = "{"
@@ -51,15 +51,15 @@ extension RecordFields {
     return text + "}"
   }
 
-  /// The fields in a JSON object, within the limits of a record.
+  /// Parses the fields in a JSON object, within the limits of a record.
   package init(json text: String) throws(JSONError) {
     self = try JSONScanner.read(Array(text.utf8)) { (scanner) throws(JSONError) in
       try RecordFields(&scanner)
     }
   }
 
-  /// The fields in a JSON object, even above the limits of a record: content that is already stored must
-  /// still be shown. Inputs are checked with `fault` instead.
+  /// Parses the fields in a JSON object, even above the limits of a record: content that is already stored
+  /// must still be shown. Inputs are checked with `fault` instead.
   package init(uncheckedJSON text: String) throws(JSONError) {
     self = try JSONScanner.read(Array(text.utf8)) { (scanner) throws(JSONError) in
       try RecordFields(unbounded: &scanner)

@@ -52,7 +52,7 @@ extension RecordKind {
   public static let note = RecordKind(known: "note")
   /// A person's remarks on one reading.
   public static let annotation = RecordKind(known: "annotation")
-  /// A file that belongs to an entry. The record only describes its content.
+  /// A file that belongs to an entry. The record only describes the file's content.
   public static let attachment = RecordKind(known: "attachment")
   /// The time zone of the logbook, of a period or of an import; see `LogbookZones`.
   public static let zone = RecordKind(known: "zone")

@@ -21,8 +21,9 @@ package struct RecordState: Sendable {
   package var editedAt: Int64?
   /// The origin of the record; nil if unknown. Edits do not change it.
   package var provenance: Provenance?
-  /// The export from which an import wrote this content; nil if a person wrote it, or if that is unknown.
-  /// Every store compares it with the age of a later export, which may correct the content.
+  /// The age of the export from which an import wrote this content; nil if a person wrote it, or if that is
+  /// unknown. Every store compares it with the age of another export of the record. A later export may
+  /// correct the content.
   package var export: ExportAge?
 
   /// The state of a record.
@@ -132,7 +133,7 @@ extension RecordState {
     placement.source == .instant ? .instant : statedOffset == nil ? .zone : .stated
   }
 
-  /// The state in a JSON text.
+  /// Parses a state from a JSON text.
   package init(json text: String) throws(JSONError) {
     self = try JSONScanner.read(Array(text.utf8)) { (scanner) throws(JSONError) in
       try RecordState(&scanner)

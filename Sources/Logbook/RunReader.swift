@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Reads the runs of packed points in order; see `PointRuns+Bytes.swift`. The bytes may be invalid. The work
-/// grows with their number, not with the number of points: a run of many points is one step.
+/// grows with the number of bytes, not with the number of points: a run of many points is one step.
 struct RunReader: IteratorProtocol, Sendable {
-  /// The bytes of a run or of a stretch, as `PointRuns+Bytes.swift` defines them. If its first distance is
-  /// written again, the other bytes can be copied unchanged after another piece.
+  /// The bytes of a run or of a stretch, as `PointRuns+Bytes.swift` defines them. A piece can be moved after
+  /// another piece: its first distance is written again, and its other bytes are copied unchanged.
   struct Piece {
     /// The bytes of the piece before its first distance.
     let head: Range<Int>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A version of SQLite in the form that its library reports: a million times the major number, plus a
-/// thousand times the minor number, plus the patch.
+/// A version of SQLite as its library reports it: a million times the major number, plus a thousand times the
+/// minor number, plus the patch.
 package struct SQLiteVersion: Comparable, Sendable {
   /// The oldest version that this program can use: STRICT tables are from 3.37, `unixepoch` and `->>` from
   /// 3.38.

@@ -60,8 +60,8 @@ package struct SensorCopies: Hashable, Sendable {
     return nil
   }
 
-  /// The finger sticks among `sticks` that have more than ten of them within a week before and after,
-  /// including themselves. `sticks` are those that match a sensor's value.
+  /// Selects the finger sticks with more than ten matches within a week before and after, themselves
+  /// included. `sticks` are the finger sticks that match a sensor's value.
   private static func frequent(_ sticks: [Stick]) -> [Stick] {
     var (first, end) = (0, 0)
     return sticks.filter { stick in

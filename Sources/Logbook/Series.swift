@@ -3,7 +3,7 @@
 /// The name of a series: the readings of one device and one kind whose positions are either all ticks or all
 /// shown times (`PositionKind`). The name is the same in every store.
 package struct SeriesName: Hashable, Sendable {
-  /// The identity of the device, in the form of `ReadingIdentity.text(of:)`.
+  /// The identity of the device, as `ReadingIdentity.text(of:)` writes it.
   package let device: String
   /// The kind of measurement.
   package let kind: ReadingKind
@@ -22,7 +22,7 @@ package struct SeriesName: Hashable, Sendable {
       device: ReadingIdentity.text(of: device), kind: identity.kind, positionKind: identity.positionKind)
   }
 
-  /// The series that `text` names; nil for any other text.
+  /// Parses the name of a series; nil for any other text.
   package init?(text: some StringProtocol) {
     let parts = ReadingIdentity.parts(of: String(text))
     guard parts.count == 5, let kind = ReadingKind(name: parts[3]),
@@ -39,9 +39,9 @@ package struct SeriesName: Hashable, Sendable {
 package struct SeriesPoint: Hashable, Comparable, BitwiseCopyable, Sendable {
   /// The shown time in civil seconds, or the device's tick.
   package let position: Int64
-  /// The value in the form in which the identity contains it; see `Reading.valueBucket`.
+  /// The value as the identity contains it; see `Reading.valueBucket`.
   package let valueBucket: Int64
-  /// Distinguishes readings that share every other part: 0, 1, 2 and so on.
+  /// A number that separates readings with equal other parts of the identity: 0, 1, 2 and so on.
   package let occurrence: Int64
 
   @inlinable package init(position: Int64, valueBucket: Int64, occurrence: Int64) {

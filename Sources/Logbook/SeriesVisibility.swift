@@ -22,8 +22,8 @@ package struct SeriesVisibility: Sendable {
     self.showsEqualOnce = showsEqualOnce
   }
 
-  /// The lists that together stay within `maxListedPoints`. Short lists come first, so that one list of
-  /// everything does not exclude all others. Every store chooses the same lists.
+  /// The lists that together stay within `maxListedPoints`. Short lists come first, so that one list of all
+  /// readings does not exclude all other lists. Every store chooses the same lists.
   private static func counting(_ listed: [PointRuns]) -> (lists: [PointRuns], points: Int64) {
     let lists = Array(Set(listed.filter { !$0.isEmpty }))
     let all = lists.reduce(Int64(0)) { $0.addingReportingOverflow($1.count).partialValue }
@@ -156,9 +156,8 @@ private struct HiddenRanges: Sendable {
 }
 
 extension SeriesVisibility {
-  /// Determines the visibility of points that are asked for in order. A list is not searched again until a
-  /// point is asked for that is not before the list's next point. So each list is read once, even if many
-  /// overlap.
+  /// Determines the visibility of points that are asked for in order. After a search, a list is skipped until
+  /// the requested point reaches the list's next point. So each list is read once, even if many overlap.
   package struct Ordered: Sendable {
     /// The number of times that a cursor was moved in any list so far. It is at most the number of points in
     /// all lists.
@@ -167,7 +166,7 @@ extension SeriesVisibility {
     private let said: SeriesVisibility
     /// The lists that begin after the last requested point, in reverse order.
     private var unopened: [PointRuns]
-    /// The cursors of lists that were begun, except `front`.
+    /// The cursors of the lists that begin before or at the last requested point, except `front`.
     private var waiting = WaitingCursors()
     /// The list that contained the last point. It is most likely to contain the next one.
     private var front: PointRuns.Cursor?

@@ -25,7 +25,7 @@ package struct TickClock: Sendable {
   /// Determines the placement of the next reading.
   ///
   /// - Parameters:
-  ///   - placement: the placement by the zone. A repeated time has its first occurrence.
+  ///   - placement: the placement by the zone. For a repeated time, it is that of the first occurrence.
   ///   - zone: the zone that determined `placement`.
   package mutating func place(
     _ time: DeviceTime, tick: Int64, as placement: Placement, in zone: LogbookZone
@@ -42,17 +42,17 @@ package struct TickClock: Sendable {
     return anchor.map { Self.occurrence(time, tick, placement, zone, $0) } ?? placement
   }
 
-  /// Determines the occurrence of a time in a repeated hour by the difference of its tick to that of a
-  /// reading outside the hour. If the ticks match neither occurrence, the first one is returned. This happens
-  /// after a person set the clock, or if ticks only count readings.
+  /// Determines the occurrence of a time in a repeated hour. The difference of its tick and the tick of a
+  /// reading outside the hour decides. If the ticks match neither occurrence, the first one is returned. This
+  /// happens after a person set the clock, or if ticks only count readings.
   package static func occurrence(
     _ time: DeviceTime, _ tick: Int64, _ first: Placement, _ zone: LogbookZone,
     _ anchor: (utc: Int64, tick: Int64)
   ) -> Placement {
     let utc = time.seconds - Int64(first.utcOffset)
     let later = Self.later(time, first, zone)
-    // Ticks may be any numbers. If a difference of ticks is larger than that of all possible times, the ticks
-    // do not count seconds.
+    // Ticks may be any numbers. If the difference of two ticks is larger than every difference of times in
+    // seconds, the ticks do not count seconds.
     let (counted, overflows) = tick.subtractingReportingOverflow(anchor.tick)
     guard !overflows, counted.magnitude < 1 << 40 else { return first }
     let shown = utc - anchor.utc

@@ -137,7 +137,7 @@ package enum TokenSource: Hashable, Sendable {
 
 /// The files with which this computer proves its identity to a remote. The store keeps only their paths.
 package struct ClientCertificate: Hashable, Sendable {
-  /// The path of a PEM file with the certificate and those of its signers.
+  /// The path of a PEM file with the certificate and the certificates of its signers.
   package let certificateFile: String
   /// The path of a PEM file with the private key. Only its owner may be able to read it.
   package let keyFile: String

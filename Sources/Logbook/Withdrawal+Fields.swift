@@ -53,8 +53,8 @@ extension Withdrawal {
     return fields
   }
 
-  /// The withdrawal that the fields state. Nil for fields that this program does not understand. Such a
-  /// withdrawal hides nothing.
+  /// Parses a withdrawal from the fields of its record. Nil for fields that this program does not understand.
+  /// A withdrawal with such fields hides nothing.
   package init?(fields: RecordFields) {
     guard fields.textBytes <= Self.maxBytes, case .flag(let isHidden)? = fields[Name.hidden],
       let subtype = fields.text(Name.subtype).flatMap(Subtype.init)
@@ -71,7 +71,7 @@ extension Withdrawal {
     self.init(subject, isHidden: isHidden, reason: fields.text(Name.text) ?? "")
   }
 
-  /// The withdrawal that the fields in a JSON text state. Nil for invalid JSON, and for fields that this
+  /// Parses a withdrawal from the fields in a JSON text. Nil for invalid JSON, and for fields that this
   /// program does not understand.
   package init?(json: String) {
     guard json.utf8.count <= Self.maxBytes else { return nil }
@@ -124,7 +124,7 @@ extension Withdrawal {
       return lines.isEmpty ? nil : .text(lines.sorted().joined(separator: "\n"))
     default: break
     }
-    // The field is a text for people. Every store keeps the same of the two texts.
+    // The field is a text for people. Every store chooses the same one of the two texts.
     return [mine, theirs].compactMap(\.self).max { RecordFields(["": $0]).json < RecordFields(["": $1]).json }
   }
 }
@@ -155,8 +155,8 @@ extension Withdrawal {
     let rule = DeviceRule(
       device: device, since: since.flatMap { DeviceTime(text: $0) },
       until: until.flatMap { DeviceTime(text: $0) })
-    // If a limit is present but unreadable, the rule is ignored. Without the limit, it would hide more than
-    // was stated.
+    // If a limit is present but unreadable, the rule is ignored. Without the limit, the rule would hide more
+    // than was stated.
     return (rule.since == nil) == (since == nil) && (rule.until == nil) == (until == nil) ? rule : nil
   }
 }
@@ -185,8 +185,8 @@ extension WithdrawnInput {
 }
 
 extension RecordRevision {
-  /// The size of `line` in the JSON of a record, in bytes. The line contains JSON, whose quotation marks are
-  /// escaped in this JSON.
+  /// The size of `line` in the JSON of a record, in bytes. The line contains JSON. Its quotation marks are
+  /// escaped, since the line is written as a JSON string.
   package var listBytes: Int { RecordFields(["": .text(line)]).json.utf8.count }
 
   /// The guid and both states in JSON, separated by tabs. JSON of a state contains no tab.

@@ -83,7 +83,7 @@ package struct RecordRevision: Hashable, Sendable {
 
 /// The readings of a device in a range of shown times.
 package struct DeviceRule: Hashable, Sendable {
-  /// The identity of the device, in the form of `ReadingIdentity.text(of:)`.
+  /// The identity of the device, as `ReadingIdentity.text(of:)` writes it.
   package var device: String
   /// The first shown time; nil for no limit.
   package var since: DeviceTime?
