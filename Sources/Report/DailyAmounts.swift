@@ -4,14 +4,14 @@ import Logbook
 
 /// The total of one kind of amount, such as insulin, and its mean over the days that have any of it.
 package struct DailyAmount: Sendable {
-  /// The total of all added amounts. It is also kept if `sum` must not show it.
+  /// The total of all added amounts. It is calculated even if `sum` is nil.
   package private(set) var total = 0.0
   /// Why `sum` is nil; nil if there is a sum.
   package private(set) var shortage: Shortage?
   /// The number of records whose amounts are in the total.
   package private(set) var records = 0
   private var days = DaySet()
-  /// The number of days with an amount whose basal rates are known for a part of the day only.
+  /// The number of days with an amount on which the basal rates are known for only a part of the day.
   package private(set) var partialDays = 0
 
   /// The number of calendar days with an amount.
@@ -90,8 +90,8 @@ package struct DailyAmounts: Sendable {
 
   init() {}
 
-  /// Whether all insulin is bolus insulin. Some exports of pumps have no basal rates, so their sum could be
-  /// mistaken for all insulin of a day.
+  /// Whether all insulin is bolus insulin. Some exports of pumps lack the basal rates, so the sum of boluses
+  /// could be mistaken for all insulin of a day. Reports therefore state that basal insulin is missing.
   package var hasOnlyBoluses: Bool {
     bolus.records > 0 && basal.records + mixed.records + dosesOfUnknownUse == 0 && insulin.shortage == nil
   }
@@ -173,7 +173,7 @@ struct BasalRate: Sendable {
   private let day: Int
   let group: Int?
 
-  /// The basal rate in the fields of a record; nil for a dose that is given at one time.
+  /// Parses the basal rate in the fields of a record; nil for a dose that is given at one time.
   init?(_ fields: RecordFields, instant: Int64, day: Int, group: Int?) {
     let (minutes, rate) = (fields.amount("minutes"), fields.amount("rate"))
     let isBasal = fields.subtype == "basal"

@@ -54,9 +54,9 @@ package enum EpisodeKind: Int, CaseIterable, Sendable {
 /// A completed episode.
 struct Episode: Sendable {
   let kind: EpisodeKind
-  /// The group of the statistics that contains its first sample, such as a day.
+  /// The group of the statistics that contains the episode's first sample, such as a day.
   let group: Int
-  /// Whether its first sample was between midnight and six o'clock.
+  /// Whether the episode's first sample was between midnight and six o'clock.
   let isAtNight: Bool
   let minutes: Int
   /// The sum of the samples in mg/dL, each multiplied by its minutes.

@@ -88,8 +88,8 @@ package struct PercentTexts: Sendable {
   /// The percentages of these parts, lowest range first, for example of the minutes in each range.
   ///
   /// Each percentage is first rounded down to a tenth. The remaining tenths go to the parts with the largest
-  /// remainders. If two remainders are equal, the lower range comes first. So no percentage is a tenth or
-  /// more from the exact one.
+  /// remainders. If two remainders are equal, the lower range comes first. So every percentage differs from
+  /// the exact one by less than a tenth.
   ///
   /// - Parameter mark: the sign between a number and its decimal.
   package init(_ weights: [Int], mark: String = ".") {

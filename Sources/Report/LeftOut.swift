@@ -20,7 +20,7 @@ package enum LeftOut: Int, CaseIterable, Sendable {
   case repeated
   /// The value is not a number that a device can show.
   case unusable
-  /// A pump's bolus calculator copied the value from the sensor, whose value counts.
+  /// A pump's bolus calculator copied the value from the sensor. The value counts only for the sensor.
   case filledIn
   /// Another source states the same item, and the item of that source counts.
   case doubled
@@ -47,7 +47,8 @@ package enum LeftOut: Int, CaseIterable, Sendable {
     }
   }
 
-  /// The first reason to leave out a reading that is known without other readings; nil if there is none.
+  /// Finds the first reason in the reading itself to leave it out; nil if there is none. Reasons that depend
+  /// on other readings are not checked.
   init?(_ reading: GlucoseReading) {
     if reading.isWithdrawn {
       self = .withdrawn

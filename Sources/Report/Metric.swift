@@ -109,9 +109,10 @@ package enum DataRules {
   package static let readings = 30
   /// The minutes of the shortest day, which has an hour less because of a change of the clocks.
   static let dayMinutes = 23 * 60
-  /// The maximum number of empty days at the beginning of a requested period. A sensor that is worn in the
-  /// last week of a year was not worn for most of it. But a person who requests everything from the year 1 on
-  /// does not mean the centuries without a sensor.
+  /// If a requested period begins more than this number of days before the first item, the days before that
+  /// item are left out. A person who requests everything from the year 1 on does not mean the centuries
+  /// without a sensor. Shorter times without items count: a sensor that is worn in the last week of a year
+  /// was not worn for most of it.
   static let maxEmptyDays: Int64 = 366
   /// The minimum number of days with samples for the figures of an hour of the day.
   static let daysOfAnHour = 5

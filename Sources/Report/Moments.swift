@@ -8,7 +8,7 @@ import Logbook
 /// The sums are of differences from the first number. So equal numbers have a deviation of exactly zero, and
 /// results for whole mg/dL are exact.
 package struct Moments: Sendable {
-  /// The number of numbers.
+  /// The number of added values.
   package private(set) var count = 0
   private var weights = 0.0
   private var origin = 0.0
@@ -95,13 +95,13 @@ package struct Distribution: Sendable {
     }
   }
 
-  /// The value below which this part of the values lies: type 7 of Hyndman and Fan, linear between
+  /// The value below which the fraction `part` of all values lies: type 7 of Hyndman and Fan, linear between
   /// neighbours, as in R.
   ///
   /// A sample with three times the weight counts as three equal values. Nil without values.
   package func percentile(_ part: Double) -> Double? { percentiles([part]).first }
 
-  /// The percentiles for these parts, in ascending order; empty without values.
+  /// The percentiles for these fractions, which must be in ascending order; empty without values.
   package func percentiles(_ parts: [Double]) -> [Double] {
     guard let last = values.last, step > 0 else { return [] }
     let count = weights.reduce(0, +) / step

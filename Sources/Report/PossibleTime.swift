@@ -67,8 +67,8 @@ package struct PossibleTime: Sendable {
     }
   }
 
-  /// Calls `body` for each hour or day that is at least partly in a period, the last one first, with its
-  /// seconds in the period.
+  /// Calls `body` for each hour or day that is at least partly in a period, from the last to the first.
+  /// `body` also gets the number of seconds of the hour or day that are in the period.
   private static func forEach(
     _ step: Int64, of period: Period, _ offset: (DeviceTime) -> Int32, _ body: (DeviceTime, Int64) -> Void
   ) {
@@ -76,8 +76,8 @@ package struct PossibleTime: Sendable {
     // 26 hours are more than the offset of any zone, so no part of the period is after this time.
     let last = period.end + 26 * 3600
     var shown = (last >= 0 ? last : last - step + 1) / step * step
-    // The calculated beginning of an hour that the clocks skip is not before that of the next hour. The loop
-    // goes backwards, so this hour gets no time.
+    // The calculated beginning of an hour that the clocks skip is not before the beginning of the next hour.
+    // The loop goes backwards, so the skipped hour gets no time.
     var next = instant(shown + step)
     while next > period.start {
       let begin = min(instant(shown), next)

@@ -27,14 +27,14 @@ struct RateCoverage: Sendable {
     let isTemporary: Bool
   }
 
-  /// A day has a sum if rates are known for this part of its time. Rates for the whole day cannot be
-  /// demanded: even pumps that send all rates to a site have pauses for a change of the reservoir.
+  /// A day has a sum if rates are known for at least this fraction of its time. Rates for the whole day
+  /// cannot be demanded: even pumps that send all rates to a site have pauses for a change of the reservoir.
   private static let neededPart = 0.9
   /// If a gap between two rates is longer than this, the pump was not used, so no rates are missing in the
   /// gap.
   private static let maxGapSeconds = Int64(CountingMargin.doubtDays) * 86400
-  /// The number of hours after the first rate, and before the end of the last one, that show whether the
-  /// source states all rates.
+  /// The number of hours that are checked after the first rate, and before the end of the last one. They show
+  /// whether the source states all rates.
   private static let edgeHours: Int64 = 12
   /// The minimum number of whole hours, and below the minimum number of rates in them, that show whether the
   /// source states all rates. A single rate is not enough, since a person can set a temporary rate for a day.
@@ -104,8 +104,9 @@ struct RateCoverage: Sendable {
   }
 
   /// Judges the part of the first day before the first rate, and the part of the last day after the last
-  /// rate. If the source states all rates near such an end, the pump gave no insulin beyond it. Otherwise the
-  /// rates of the pump's profile are missing in this part.
+  /// rate. If the source states all rates in the hours next to such a part, the pump gave no insulin in that
+  /// part. Otherwise the rates of the pump's profile are missing in it. Only a source of temporary rates is
+  /// judged in this way.
   private mutating func closeEdges(last: Span, _ stop: Int64) {
     guard let first else { return }
     // The numbers of the first whole hour after the first rate, and of the hour in which the last rate ends.

@@ -35,7 +35,7 @@ package struct SensorFigures: Sendable {
   package let lows: Int
   /// The number of HI samples.
   package let highs: Int
-  /// The number of samples with the lowest or highest value to which their source limits all values.
+  /// The number of samples whose value is the lowest or the highest that their source can state.
   package let atLimits: Int
   /// The time in minutes that the samples represent.
   package let minutes: Int
@@ -139,7 +139,7 @@ struct SensorTally: Sendable {
   ///
   /// - Parameters:
   ///   - possible: the possible time of the group.
-  ///   - period: the possible time of the whole period that has the group.
+  ///   - period: the possible time of the whole period, of which the group is a part.
   func figures(
     _ targets: Targets, _ possible: PossibleTime.Share, of period: PossibleTime.Share,
     _ grouping: Grouping?

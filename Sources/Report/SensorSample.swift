@@ -17,7 +17,7 @@ package struct SensorSample: Sendable {
   package let deviceTime: DeviceTime
   /// The value.
   package let level: GlucoseLevel
-  /// Whether the value is the lowest or highest one to which its source limits all values.
+  /// Whether the value is the lowest or the highest that its source can state.
   package let isAtLimit: Bool
   /// Whether the shown time is in an hour that the clocks repeat, so that it can mean two instants.
   package let isInRepeatedHour: Bool
@@ -108,7 +108,7 @@ package struct SensorSelection: Sendable {
     newest = sample.instant
   }
 
-  /// The index of the kept sample that repeats this one with its time cut to the minute; nil without one.
+  /// The index of a kept sample that repeats `sample` with its time cut to the minute; nil if there is none.
   private func cutCopy(of sample: SensorSample) -> Int? {
     let minute = DeviceTime.startOfMinute(sample.deviceTime.seconds)
     let seconds = sample.deviceTime.seconds - minute

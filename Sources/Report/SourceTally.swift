@@ -106,7 +106,7 @@ struct SourceTally: Sendable {
   private struct Shift: Sendable {
     var count = 0
     var seconds: Int64 = 0
-    /// The distinct values of these amounts. No more are kept than a decision needs.
+    /// The distinct values of these amounts. Once there are `minAmounts` of them, further ones are not added.
     var amounts: [Int64] = []
 
     mutating func add(_ key: Int64, _ distance: Int64) {
@@ -168,8 +168,8 @@ struct SourceTally: Sendable {
   private static let maxSources = 24
   /// The number of recent doses with which a dose is compared. It is more than the doses of a day.
   private static let maxRecent = 400
-  /// The minimum number of days on which both sources have items. With fewer, a person may only have tried an
-  /// app, so only a copy of many items is a sign; see `isCopy`.
+  /// The minimum number of days on which both sources have items. With fewer days, a person may only have
+  /// tried an app. Such days are doubtful only if one source copies many items of the other; see `isCopy`.
   private static let minDays = 3
   /// The minimum number of items of a source, and below the minimum number of different amounts. Fewer may be
   /// equal by chance.

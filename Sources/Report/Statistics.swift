@@ -2,12 +2,12 @@
 
 package import Logbook
 
-/// A reading in the form that statistics need.
+/// A reading with the properties that statistics need.
 package struct GlucoseReading: Sendable {
   /// The device's number, counted from 0. Memory grows with the largest number.
   package var device: Int
-  /// The position of its device in a fixed order of all devices of the logbook, counted from 0. If several
-  /// sensors measure at one time, the first in this order is used.
+  /// The position of the reading's device in a fixed order of all devices of the logbook, counted from 0. If
+  /// several sensors measure at one time, the first in this order is used.
   package var deviceRank: Int
   /// What was measured.
   package var kind: ReadingKind
@@ -47,7 +47,7 @@ package struct GlucoseReading: Sendable {
 /// Calculates the figures of a period and of its groups. Readings and records are added in the order of time.
 /// Memory grows with the number of groups, days and different values, not with the number of readings.
 package struct Statistics: Sendable {
-  /// The requested figures.
+  /// The choices of a caller: which figures are calculated, and from which items.
   package struct Options: Sendable {
     /// What the figures are grouped by; nil for figures of only the whole period.
     package var grouping: Grouping?
@@ -102,8 +102,8 @@ package struct Statistics: Sendable {
 
   /// Adds the next reading.
   ///
-  /// - Parameter item: the reading in the form in which it was compared with other sources; nil if it was not
-  ///   compared.
+  /// - Parameter item: the item that was compared with other sources, made from the reading; nil if the
+  ///   reading was not compared.
   package mutating func add(
     _ reading: GlucoseReading, _ verdict: CountVerdict = .counts(alsoIn: []), _ item: CountableItem? = nil
   ) {
@@ -154,7 +154,7 @@ package struct Statistics: Sendable {
   /// Adds the next record with insulin or food. Other kinds have no figures.
   ///
   /// - Parameters:
-  ///   - item: the record in the form in which it was compared with other sources; nil if it was not
+  ///   - item: the item that was compared with other sources, made from the record; nil if the record was not
   ///     compared.
   ///   - source: the source of the record.
   ///   - isContext: whether the record is outside of the period, as in `addContext`.

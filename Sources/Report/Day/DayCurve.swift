@@ -13,7 +13,7 @@ package struct DayCurve: Sendable {
     package let deviceTime: DeviceTime
     /// The value.
     package let level: GlucoseLevel
-    /// Whether the value was measured before or after a meal, according to its own source or another one.
+    /// Marks such as before or after a meal, as the reading's own source or another source states them.
     package var marks: ReadingMarks = []
     /// What other sources state about the same reading.
     package var others: [Repetition] = []
@@ -25,7 +25,8 @@ package struct DayCurve: Sendable {
   package struct Hour: Hashable, Sendable {
     /// The hour, from 0 to 24.
     package let hour: Int
-    /// When the hour begins, in UTC seconds; for an hour that the logbook's clock repeats, the first time.
+    /// When the hour begins, in UTC seconds. If the logbook's clock repeats the hour, this is the first
+    /// beginning.
     package let instant: Int64
   }
 
@@ -117,7 +118,7 @@ package enum DayOmission: Hashable, Sendable {
 package struct DayEvent: Sendable {
   /// The kind of the record.
   package let kind: RecordKind
-  /// The instant at which the picture shows the item, as for `Dot`.
+  /// The instant at which the picture shows the item; see `DayCurve.Dot.instant`.
   package fileprivate(set) var instant: Int64
   /// The shown time.
   package let deviceTime: DeviceTime
@@ -195,8 +196,7 @@ package struct DayTally: Sendable {
   ///   - curves: the maximum number of days with the values of a sensor, which are the last days. The values
   ///     of a year would need much memory.
   ///   - sourceName: the name of a source for people.
-  ///   - offset: the seconds east of Greenwich at a shown time of the logbook's clock, as `PossibleTime`
-  ///     needs it.
+  ///   - offset: returns the offset of the logbook's clock at a shown time, in seconds east of Greenwich.
   package init(
     _ period: Period, through last: Int? = nil, curves: Int = .max,
     sourceName: @escaping @Sendable (CountingSource) -> String = { $0.text },
@@ -212,8 +212,8 @@ package struct DayTally: Sendable {
         var hours: [DayCurve.Hour] = []
         for hour in (0...24).reversed() {
           let begin = instant(midnight + Int64(hour) * 3600)
-          // An hour that a change of clocks skips is left out. It is recognised, since its calculated
-          // beginning is not before that of the next hour.
+          // An hour that a change of clocks skips is left out. The program recognises such an hour by its
+          // calculated beginning, which is not before the beginning of the next hour.
           guard begin < hours.last?.instant ?? .max else { continue }
           hours.append(DayCurve.Hour(hour: hour, instant: begin))
         }
@@ -376,8 +376,8 @@ extension DayCurve {
   /// The offsets of the logbook's clock at the beginning and at the end of the day.
   private var clockOffsets: [Int64] { [midnight - period.start, midnight + 86400 - period.end] }
 
-  /// Replaces the clock of the day with that of a sensor. The day begins at the midnight of the first offset,
-  /// and ends at that of the last.
+  /// Replaces the clock of the day with that of a sensor. The day begins at midnight by the sensor's first
+  /// offset, and ends at midnight by its last offset.
   private mutating func follow(_ pieces: [ClockPiece]) {
     guard let first = pieces.first, let last = pieces.last else { return }
     period = Period(start: midnight - first.offset, end: midnight + 86400 - last.offset)
@@ -396,11 +396,11 @@ extension DayCurve {
     }
   }
 
-  /// The instant at which the picture shows an item. It is the item's own instant if its offset is that of
-  /// the day's clock.
+  /// The instant at which the picture shows an item. It is the item's own instant if the item's offset is
+  /// that of the day's clock.
   ///
-  /// Otherwise it is the instant at which the day's clock shows the same time. If the clock shows it twice,
-  /// the nearer instant is used.
+  /// Otherwise it is the instant at which the day's clock shows the same time. If the clock shows this time
+  /// twice, the nearer instant is used.
   private func place(of time: DeviceTime, at instant: Int64, _ pieces: [ClockPiece]) -> Int64 {
     let offset = time.seconds - instant
     let piece = pieces.last { $0.start <= instant } ?? pieces.first

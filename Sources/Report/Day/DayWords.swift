@@ -56,7 +56,7 @@ package struct DayWords: Sendable {
     }
   }
 
-  /// The texts that a person wrote, and items that the picture does not show.
+  /// Sentences about notes, exercises, items with a text, and items that other sources state, too.
   package var notes: [String] {
     day.events.filter {
       $0.kind == .note || $0.kind == .exercise || !$0.text.isEmpty || !$0.others.isEmpty
@@ -109,14 +109,14 @@ extension DayWords {
     return ["Time in ranges: \(parts.joined(separator: ", "))."]
   }
 
-  /// The changes of the clock on a journey.
+  /// One sentence for each change of the clock on a journey.
   fileprivate var clockChanges: [String] {
     day.clockChanges.map {
       "The clock changed from \(clock($0.before.seconds)) to \(clock($0.after.seconds))."
     }
   }
 
-  /// The curve in each period of three hours on the clock, in the order of time.
+  /// Sentences about the curve: one for each three hours on the clock, in the order of time.
   private var blocks: [String] {
     var blocks: [(hour: Int, dots: [DayCurve.Dot])] = []
     for dot in day.sensor {

@@ -127,7 +127,7 @@ package struct PageModel: Sendable {
   package let notice: Markup?
   /// The sheets in their order.
   package let sheets: [SheetView]
-  /// Labels and their values, such as the period.
+  /// Rows of a label and its value, such as the period.
   package let facts: [Row]
   /// Links to other pages; nil for none.
   package let navigation: Navigation?

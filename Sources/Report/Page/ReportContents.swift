@@ -29,7 +29,7 @@ package struct ReportLink: Sendable {
   }
 
   package let subject: Subject
-  /// The target: a query of the same address, such as `?days=1`.
+  /// The target: a URL relative to the page, such as `?days=1`.
   package let target: String
   /// Whether the link leads to the page that contains it.
   package let isCurrent: Bool

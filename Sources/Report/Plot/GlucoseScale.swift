@@ -3,7 +3,7 @@
 package import Logbook
 
 /// The scale of glucose values in a picture: from 40 to 300 mg/dL, or to 400 or 600 if there are higher
-/// values. In mmol/L it is from 2 to 17, 22 or 34. A value beyond it is drawn at the edge.
+/// values. In mmol/L it is from 2 to 17, 22 or 34. A value outside the scale is drawn at the edge.
 package struct GlucoseScale: Hashable, Sendable {
   /// The lowest value, in mg/dL.
   package let bottom: Double

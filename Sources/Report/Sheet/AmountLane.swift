@@ -57,8 +57,8 @@ struct AmountLane {
   /// Returns the height of the mark for an amount, as a fraction of the height of the highest mark.
   let height: (Double) -> Double
 
-  /// The height of the highest mark in points. The number above it needs the rest, since digits are 0.73
-  /// times the font size high.
+  /// The height of the highest mark in points. The rest of `room` is for the number above it, since digits
+  /// are 0.73 times the font size high.
   private var highest: Double { room - 0.73 * font.size - 1 }
 
   func draw(on drawing: inout Drawing) {
@@ -102,10 +102,10 @@ struct AmountLane {
   }
 
   /// The marks, grouped into clusters. The marks of a minute join the previous cluster if the numbers of that
-  /// cluster leave no space for theirs.
+  /// cluster leave no space for the numbers of this minute.
   ///
-  /// Without clusters, the number of a close mark would be missing. Or the number of a bolus would look like
-  /// that of the basal insulin after it.
+  /// Without clusters, a mark close to another one would have no number. Or the number of a bolus would look
+  /// like the number of the basal insulin after it.
   private var clusters: [Cluster] {
     var clusters: [Cluster] = []
     for (instant, marks) in minutes {

@@ -62,7 +62,8 @@ extension ReportPage {
     return drawing
   }
 
-  /// The target range and, unless the targets are the standard ones, the people for whom its goals are.
+  /// The target range. If the targets are not the standard ones, the text also names the people for whom they
+  /// are meant.
   private var targets: String {
     let range = "\(texts.targetRange) \(glucose.range(contents.targets)) \(contents.unit.name)"
     return switch contents.targets {

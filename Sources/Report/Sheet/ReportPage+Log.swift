@@ -242,8 +242,7 @@ extension ReportPage {
   }
 }
 
-/// Finger sticks in the form of a logbook: one row a day, with columns by the mark of each reading or by the
-/// time of day.
+/// Finger sticks as a logbook: one row a day, with columns by the mark of each reading or by the time of day.
 struct StickLog {
   /// A column of the table.
   enum Column: Int, CaseIterable {
@@ -304,8 +303,8 @@ struct StickLog {
     return cells
   }
 
-  /// The column of a reading. Its mark determines whether it is before or after a meal, and the time of day
-  /// determines the meal.
+  /// The column of a reading. The reading's mark determines whether it is before or after a meal, and the
+  /// time of day determines the meal.
   static func column(_ marks: ReadingMarks, hour: Int) -> (Column, isMarked: Bool) {
     if marks.contains(.bedtime) { return (.bedtime, true) }
     if marks.contains(.fasting) { return (.beforeBreakfast, true) }

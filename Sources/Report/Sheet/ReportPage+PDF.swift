@@ -25,7 +25,7 @@ extension ReportPage {
     return (document.finish(), missing)
   }
 
-  /// The title of the document for a window: title, name and period.
+  /// The title that a window shows for the document: title, name and period.
   package var documentTitle: String {
     [shownName, periodTitle].filter { !$0.isEmpty }.joined(separator: " · ")
   }

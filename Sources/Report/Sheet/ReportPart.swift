@@ -26,12 +26,12 @@ package struct ReportPerson: Hashable, Sendable {
 }
 
 extension ReportPage {
-  /// The parts that are shown if none are requested: the summary, and those for which there is data.
+  /// The parts that are shown if none are requested: the summary, and the parts for which there is data.
   package var usualParts: [ReportPart] {
     ReportPart.allCases.filter { part in
       switch part {
       case .summary: true
-      // Without a sensor, the part `log` shows the amounts, so this part is not needed.
+      // Without a sensor, the part `log` shows the amounts, so the part `days` is not needed.
       case .days: hasAmounts && total.sensor.readings > 0
       case .log: total.fingerSticks.readings > 0
       case .single, .about: false
