@@ -25,8 +25,8 @@ package struct ReceivedReadings: Sendable {
   }
 }
 
-/// Readings in the form of glucoport-protocol(7): series of one device, kind and position kind. The fields of
-/// their rows have fixed positions, since millions of rows are transferred.
+/// Readings in the format of glucoport-protocol(7): series of one device, kind and position kind. The fields
+/// of their rows have fixed positions, since millions of rows are transferred.
 package enum ReadingWire {
   /// The maximum number of series in one request.
   static let maxSeries = 10_000

@@ -54,18 +54,20 @@ extension WireCodec {
     }
   }
 
-  /// The query of a request for the readings in these buckets of `IdentityDigests`.
+  /// The URL query of a request for the readings in these buckets of `IdentityDigests`.
   package static func queryForReadings(in buckets: [Int]) -> String { "readings=\(text(buckets))" }
 
-  /// The query of a request for the records in these buckets whose ids are greater than `guid`; nil for all.
+  /// The URL query of a request for the records in these buckets whose ids are greater than `guid`; nil for
+  /// all.
   package static func queryForRecords(in buckets: [Int], after guid: String?) -> String {
     "records=\(text(buckets))" + (guid.map { "&after=\($0)" } ?? "")
   }
 
-  /// The query of a request for digests over records.
+  /// The URL query of a request for digests over records.
   package static let queryForRecordDigests = "of=records"
 
-  /// Parses the buckets in a query; nil for an invalid text, and for more buckets than a request may have.
+  /// Parses the buckets in a URL query; nil for an invalid text, and for more buckets than a request may
+  /// have.
   package static func buckets(_ text: String) -> Set<Int>? {
     let names = text.split(separator: ",", omittingEmptySubsequences: false)
     guard names.count <= WireProtocol.maxBuckets else { return nil }

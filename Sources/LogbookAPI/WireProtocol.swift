@@ -107,7 +107,7 @@ package struct ErrorBody: Hashable, Sendable {
     return out.bytes
   }
 
-  /// Reads a body.
+  /// Parses the body of an answer with an error.
   package init(_ body: [UInt8]) throws(JSONError) {
     var read = ErrorBody(nil, "")
     try JSONScanner.read(body) { (reader) throws(JSONError) in

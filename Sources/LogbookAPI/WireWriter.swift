@@ -31,7 +31,7 @@ package struct WireWriter: Sendable {
     appendInteger(number, to: &bytes)
   }
 
-  /// Appends a number in its shortest form.
+  /// Appends a number in its shortest notation.
   package mutating func number(_ number: Double) {
     appendNumber(number, to: &bytes)
   }

@@ -143,8 +143,8 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
 struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
   private struct Entry {
     let address: String
-    /// A number that increases whenever a connection is opened or changes its state. The smallest number
-    /// marks the oldest connection.
+    /// A number that increases whenever a connection is opened, or begins or ends a request. The smallest
+    /// number marks the oldest connection.
     var place: Int
     /// Whether a request is in progress, so that the connection is not silent.
     var isWorking = false

@@ -15,8 +15,8 @@ struct HTTPAnswer {
   /// Whether the body may be compressed with gzip. A range of bytes must not be compressed, since the client
   /// would take it for a range of compressed bytes.
   var mayBePacked = true
-  /// Whether the connection is closed after this answer, since unread data of the client would be taken for
-  /// the next request.
+  /// Whether the connection is closed after this answer. If it stayed open, unread data of the client could
+  /// be taken for the next request.
   var endsConnection = false
 
   /// The minimum size in bytes of a body that is compressed. Smaller bodies hardly become smaller by
@@ -60,7 +60,7 @@ struct HTTPAnswer {
     return Response(status: status, headers: headers, body: Self.last(ByteBuffer(bytes: bytes)))
   }
 
-  /// The answer that replaces an answer for which the server has not enough memory.
+  /// The answer that is sent instead if the server has not enough memory for an answer.
   private static var full: HTTPAnswer {
     var refusal = Refusal(.busy, "too many answers are on their way; try again")
     refusal.retryAfterSeconds = 1

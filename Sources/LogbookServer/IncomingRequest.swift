@@ -112,7 +112,7 @@ struct IncomingRequest: Sendable {
     return stamp
   }
 
-  /// A parameter of the query; nil if it is missing, and an error if it occurs twice.
+  /// A parameter of the URL; nil if it is missing, and an error if it occurs twice.
   func parameter(_ name: String) throws(Refusal) -> String? {
     let values = request.uri.queryParameters[values: Substring(name)]
     guard values.count <= 1 else { throw Refusal(.badRequest, "the parameter \(name) occurs twice") }
@@ -133,15 +133,15 @@ struct IncomingRequest: Sendable {
 enum WireRoute: String, CaseIterable {
   case logbook, purge, readings, records, changes, digests, blobs, pageLinks, page, health, ready, metrics
 
-  /// The route of a path and method; nil for an unknown path. If the path does not accept the method, it is
-  /// another route of the path.
+  /// The route of a path and method; nil for an unknown path. If the path does not accept the method, the
+  /// result is the first route of the path.
   init?(path: String, method: HTTPRequest.Method) {
     let routes = Self.routes(of: path)
     guard let route = routes.first(where: { $0.methods.contains(method) }) ?? routes.first else { return nil }
     self = route
   }
 
-  /// The methods that the path accepts, in the form of the header `Allow`.
+  /// The methods that the path accepts, as the header `Allow` lists them.
   var allowed: String { Self.routes(of: path).flatMap(\.methods).map(\.rawValue).joined(separator: ", ") }
 
   var path: String {

@@ -260,8 +260,8 @@ struct UnixSocket: Sendable {
     guard unlink(path) == 0, call(Glibc.bind, descriptor, path) == 0 else { throw failure(path, errno) }
   }
 
-  /// Whether the path is a socket on which no process listens. This is certain only if the kernel refuses a
-  /// connection. If it reports a full queue, a process listens.
+  /// Whether the path is a socket on which no process listens. Only a connection that the kernel refuses
+  /// proves this. If the kernel reports a full queue, a process listens.
   private static func isStale(_ path: String) -> Bool {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return false }

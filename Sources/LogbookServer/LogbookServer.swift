@@ -17,8 +17,8 @@ package struct LogbookServer: Sendable {
     self.settings = settings
   }
 
-  /// Serves until SIGTERM or SIGINT, or until the task is cancelled. It then finishes the current requests.
-  /// SIGHUP reloads certificate and key.
+  /// Serves until SIGTERM or SIGINT, or until the task is cancelled. Then the server finishes the current
+  /// requests. SIGHUP reloads certificate and key.
   ///
   /// - Parameter onListening: receives the URLs, in the order of the settings, as soon as all sockets are
   ///   listening.

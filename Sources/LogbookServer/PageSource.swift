@@ -30,7 +30,7 @@ package struct PageRequest: Sendable {
 /// The result of a request for a page.
 package enum PageAnswer: Hashable, Sendable {
   /// A page in HTML without scripts, which loads no other resources. Its links lead to the same path with
-  /// other queries.
+  /// other parameters.
   case html([UInt8])
   /// The page as a PDF.
   case pdf([UInt8])

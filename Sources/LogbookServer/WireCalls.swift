@@ -135,8 +135,8 @@ extension WireCalls {
 }
 
 extension WireCalls {
-  /// Answers `DELETE /v1/logbook`: removes the logbook of the login permanently. The request must state its
-  /// name and id.
+  /// Answers `DELETE /v1/logbook`: removes the logbook of the login permanently. The request must state the
+  /// name and the id of the logbook.
   func purge(_ incoming: IncomingRequest, _ service: any LogbookService) async throws -> HTTPAnswer {
     try await body.read(incoming.request) { bytes in
       let named = try WireCodec.readPurge(bytes)

@@ -6,7 +6,7 @@ package import Logbook
 
 /// The address of a remote: `https://host[:port][/prefix]`. It contains no secret, so it may be shown.
 package struct RemoteAddress: Hashable, Sendable {
-  /// Whether connections are encrypted, since the scheme is `https`.
+  /// Whether connections are encrypted: the scheme of the address is `https`.
   package let isEncrypted: Bool
   /// The host and the port, for messages.
   package let host: String

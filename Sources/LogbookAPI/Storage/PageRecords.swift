@@ -59,7 +59,7 @@ package enum PositionText {
   /// - Parameter tag: the tag of the number's epoch.
   package static func text(_ seq: Int64, tag: String) -> String { "\(seq).\(tag)" }
 
-  /// The sequence number in a position's text; nil for a text in another form. The caller must still compare
+  /// Parses the sequence number in a position's text; nil for any other text. The caller must still compare
   /// the tag of the epoch.
   package static func number(in text: String) -> Int64? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)

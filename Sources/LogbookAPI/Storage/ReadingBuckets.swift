@@ -2,8 +2,8 @@
 
 package import Logbook
 
-/// The bucket of each reading of a logbook, and the digests over all readings. A comparison of two logbooks
-/// needs both.
+/// The bucket (see `IdentityDigests`) of each reading of a logbook, and the digests over all readings. A
+/// comparison of two logbooks needs both.
 ///
 /// The bucket of a reading is computed from the SHA-256 of its identity. Computing the buckets takes seconds
 /// for two million readings, and a comparison requests hundreds of groups of buckets. Readings never change
@@ -25,7 +25,7 @@ package struct ReadingBuckets: Sendable {
 
   /// Adds a reading. Its sequence number must be larger than those of all readings added before.
   ///
-  /// - Parameter key: the 16 bytes of its identity's UUID.
+  /// - Parameter key: the 16 bytes of the UUID of the reading's identity.
   package mutating func insert(_ key: [UInt8], seq: Int64) {
     digests.insert(key)
     last = seq

@@ -44,8 +44,8 @@ package struct TransferredDirectory: Hashable, Sendable {
   package init() {}
 }
 
-/// Some rows of a logbook that are moved from one storage to another. Rows refer to rows of the cases above,
-/// so they are moved in the order of the cases.
+/// Some rows of a logbook that are moved from one storage to another. A row may refer to rows of earlier
+/// cases, so the rows are moved in the order of the cases.
 package enum TransferredRows: Sendable {
   /// The tags of the epochs, each with the first sequence number of the epoch.
   case epochs([(firstSeq: Int64, tag: String)])

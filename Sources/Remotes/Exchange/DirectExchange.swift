@@ -24,9 +24,9 @@ struct DirectExchange: Sendable {
     (self.address, self.limits) = (address, limits)
   }
 
-  /// The answer to a request without a body. Its body is not decompressed. Nil if no connection was made, or
-  /// if the answer has a form that only the HTTP client can read. The HTTP client then sends the request
-  /// again, which is safe, since a request without a body changes nothing on the remote.
+  /// The answer to a request without a body. The answer's body is not decompressed. Nil if no connection was
+  /// made, or if only the HTTP client can read the format of the answer. In these cases, the HTTP client
+  /// sends the request again. This is safe, since a request without a body changes nothing on the remote.
   func answer(
     to path: String, _ headers: HTTPHeaders, until end: ContinuousClock.Instant, _ traffic: Traffic
   ) throws(ServiceError) -> ExchangeAnswer? {
@@ -164,7 +164,7 @@ struct AnswerHead {
     (self.status, self.headers, byteCount) = (status, headers, end)
   }
 
-  /// The length of the body in bytes; nil unless it is stated exactly once.
+  /// The length of the body in bytes; nil if it is missing or stated more than once.
   var bodyBytes: Int? {
     // Answers with these statuses have no body, whatever their headers state.
     if status == 204 || status == 304 { return 0 }

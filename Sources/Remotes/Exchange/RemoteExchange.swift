@@ -34,7 +34,7 @@ struct RemoteExchange: Sendable {
     try await transport.carry(request)
   }
 
-  /// A text from a remote in a form for messages: of limited length, on one line, and without the secret.
+  /// A text from a remote, prepared for messages: of limited length, on one line, and without the secret.
   func sanitised(_ words: String) -> String {
     // The secret is removed before the text is truncated, since a truncated secret would not be found.
     let line = token.redacted(words).unicodeScalars.map {
@@ -48,9 +48,9 @@ struct RemoteExchange: Sendable {
 }
 
 extension RemoteAddress {
-  /// The error for a remote that cannot be reached. The message begins with its host.
+  /// The error for a remote that cannot be reached. The message begins with the remote's host.
   func unavailable(_ reason: String) -> ServiceError { .unavailable("\(host): \(reason)") }
-  /// The error for a remote that violates its protocol. The message begins with its host.
+  /// The error for a remote that violates its protocol. The message begins with the remote's host.
   func violation(_ reason: String) -> ServiceError { .protocolViolation("\(host): \(reason)") }
 }
 

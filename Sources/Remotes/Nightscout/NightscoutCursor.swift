@@ -29,15 +29,15 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
     var refused: [String: Int64] = [:]
   }
 
-  /// The length of the time before the last request, in milliseconds, whose documents are requested again.
-  /// The server sets the time of a write before the write becomes visible, and several server instances have
-  /// different clocks.
+  /// Documents that were stored within this time before the last request are requested again, in
+  /// milliseconds. They can become visible late: the server sets the time of a write before the write becomes
+  /// visible, and several server instances have different clocks.
   static let overlap: Int64 = 60_000
   /// The tolerance when a time is compared with the site's clock; see `NightscoutTime.slack`.
   static let slack = NightscoutTime.slack
-  /// The time in milliseconds after which the history is read even if the latest times have not changed.
-  /// Until then, only writes may be missing that became visible up to `overlap` late, and sweeps find most of
-  /// them. Entries that no search by time finds are counted at the same interval.
+  /// The maximum time in milliseconds for which the history is not read if the latest times have not changed.
+  /// In this time, only writes may be missing that became visible up to `overlap` late, and sweeps find most
+  /// of them. Entries that no search by time finds are counted at the same interval.
   static let unfoundWait: Int64 = 6 * 3_600_000
   /// The length of the period that a sweep reads, in milliseconds.
   static let sweepMilliseconds: Int64 = 2 * 86_400_000
@@ -49,7 +49,7 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
   var complete: Int64
   /// When the last `NightscoutRound` that read the history began.
   var asked: Int64
-  /// The latest time in each collection when the round of `asked` began, as the server stated it.
+  /// The latest time in each collection, as the server stated it when the round of `asked` began.
   var latest: [String: Int64]
   var window: Window
   /// When entries that no search by time finds were last counted; nil for never.
@@ -141,8 +141,8 @@ extension NightscoutCursor.Seen {
       offset: record.state.placement.utcOffset)
   }
 
-  /// A reading that a sweep found in a treatment. Its removal is not detected, since readings are never
-  /// removed.
+  /// A reading that a sweep found in a treatment. The removal of the reading is not detected, since readings
+  /// are never removed.
   init(_ reading: Reading) {
     self.init(
       revision: "", kind: "", seconds: reading.deviceTime.seconds, offset: reading.placement.utcOffset)

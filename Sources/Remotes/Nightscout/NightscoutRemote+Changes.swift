@@ -25,7 +25,8 @@ extension NightscoutRemote {
     for _ in 0..<Self.maxSteps where page.isEmpty && now.round != nil {
       try await step(&now, limit, &page, mayRepair: run.mayRepair)
     }
-    // If a sweep found no changes, the cursor is the same as before, and nil means that there are no changes.
+    // If a sweep found no changes, the cursor is the same as before. In this case, the result is nil: there
+    // are no changes.
     if page.isEmpty, now == before { return nil }
     var changes = ChangePage(
       readings: page.readings, foreign: page.foreign, records: page.records, cursor: now.text,
@@ -115,8 +116,7 @@ extension NightscoutRemote {
     _ cursor: inout NightscoutCursor, _ limit: Int, _ page: inout NightscoutPage, mayRepair: Bool
   ) async throws(ServiceError) {
     guard var round = cursor.round, var step = round.steps.first else { return finish(&cursor) }
-    // Entries that this run wrote are excluded. Otherwise the walk through the history would return all of
-    // them.
+    // Entries that this run wrote are excluded. Otherwise reading the history would return all of them.
     let isWritten = step.task == .history && step.walk.collection == .entries
     let documents = try await next(&step.walk, limit: limit, without: isWritten ? page.writer.run : nil)
     if mayRepair, step.walk.collection == .treatments {
@@ -147,8 +147,8 @@ extension NightscoutRemote {
     document.isDeleted && document.own == nil && (document["srvCreated"]?.integer ?? 0) > asked
   }
 
-  /// Remembers the records found in the history as if a sweep had found them. API v1 may delete their
-  /// documents before the next sweep, which then notices this.
+  /// Remembers the records found in the history as if a sweep had found them. If API v1 then deletes their
+  /// documents, the next sweep notices this.
   private func noteSeen(
     _ document: NightscoutDocument, _ step: NightscoutRound.Step, _ cursor: inout NightscoutCursor
   ) {
@@ -186,7 +186,8 @@ extension NightscoutRemote {
     }
   }
 
-  /// Counts a document that was rejected completely or in part, unless an earlier call has counted it.
+  /// Counts a document that was rejected completely or in part. A document that an earlier call has counted
+  /// is not counted again.
   private func refuse(
     _ document: NightscoutDocument, _ contents: NightscoutContents, _ cursor: inout NightscoutCursor,
     _ page: inout NightscoutPage
@@ -302,7 +303,8 @@ extension NightscoutWalk {
   /// The collection and the position at which the next page begins.
   fileprivate var snapshotCursor: String { "\(collection.rawValue) \(position)" }
 
-  /// The walk that continues at the position in this text; nil for an invalid text.
+  /// Parses the collection and the position in a text of `snapshotCursor`, where the walk continues; nil for
+  /// an invalid text.
   fileprivate init?(snapshotAfter cursor: String?) {
     guard let cursor else {
       self = .everything(of: .entries)

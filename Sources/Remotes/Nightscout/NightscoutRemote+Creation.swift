@@ -67,8 +67,9 @@ extension NightscoutRemote {
       revision: tombstone(change).text(guid: change.guid), state: state, isBaseKnown: change.base != nil)
   }
 
-  /// Creates a document for a record, unless another program's document on the site already contains it. Both
-  /// have the same guid if the store imported the record from an export of the site.
+  /// Creates a document for a record. If a document of another program already contains the record, none is
+  /// created. Such a document contains the same guid if the store imported the record from an export of the
+  /// site.
   private func createUnlessKnown(
     _ change: RecordChange, _ base: NightscoutRevision?, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
@@ -123,8 +124,8 @@ extension NightscoutRemote {
     var part = NightscoutPart(guid: change.guid, state: change.state, seen: [:], sent: [])
     part.note(change, at: try await session.now())
     var members = NightscoutTreatment.members(part, identifier: identifier, shift: shift, writer)
-    // A POST replaces an existing valid document. With a `srvModified` that differs from that of the
-    // document, it replaces nothing and can only create a document.
+    // A POST replaces an existing valid document. If its `srvModified` differs from the document's, the POST
+    // replaces nothing and can only create a document.
     members["srvModified"] = .number(1)
     let answer = try await session.send(.POST, Self.path(.treatments), body: .object(members))
     if NightscoutAnswer.isStored(answer) {

@@ -62,8 +62,8 @@ extension NightscoutRemote {
     }
   }
 
-  /// The entries of a type in the seconds of these readings, which are sorted by time. If two readings are
-  /// more than a page of entries apart, the entries between them are skipped.
+  /// The entries of a type in the same seconds as these readings. The readings are sorted by time. If two of
+  /// them are more than a page of entries apart, the entries between them are skipped.
   private func entries(
     of type: String, at items: [NightscoutPushedReading]
   ) async throws(ServiceError) -> NightscoutEntries {
@@ -165,9 +165,9 @@ private struct NightscoutPushedReading {
 private struct NightscoutEntries {
   private var known: [ReadingIdentity: Measurement] = [:]
   private var taken: Set<Int64> = []
-  /// The values that glucoport has written for each shown time, with the keys of their identities. Only
-  /// values are included that are numbered if a shown time occurs twice. The dictionary's key is the identity
-  /// of the first value at this time.
+  /// The values that glucoport has written for each shown time. Each has the 16 bytes of its identity's UUID
+  /// as `key`. Only readings are included whose identity does not contain the value. The dictionary is keyed
+  /// by the identity of the first value at a shown time.
   private var values: [ReadingIdentity: [(key: [UInt8], measurement: Measurement)]] = [:]
   /// The readings that other programs wrote, by the second of their time.
   private var foreign: [Int64: [(identity: ReadingIdentity, reading: Reading)]] = [:]
@@ -190,9 +190,9 @@ private struct NightscoutEntries {
     values[time, default: []].append((identity.key, reading.measurement))
   }
 
-  /// The key of a document with an equal value at the reading's shown time; nil if there is none. If a shown
-  /// time occurs twice, stores may number the values differently. Other programs should still see each value
-  /// once.
+  /// The 16 bytes of the identity's UUID of a written reading with an equal value at the same shown time; nil
+  /// if there is none. If a shown time occurs twice, stores may give the values different occurrences. Other
+  /// programs should still see each value once.
   private func equalValue(of item: NightscoutPushedReading) -> [UInt8]? {
     guard let time = ReadingIdentity(firstValueAt: item.reading, item.device) else { return nil }
     return values[time]?.first { $0.measurement.agrees(with: item.reading.measurement) }?.key
@@ -233,8 +233,8 @@ private struct NightscoutEntries {
 }
 
 extension ReadingIdentity {
-  /// The identity that the first value at the shown time of a reading would have; nil for readings whose
-  /// values are not numbered.
+  /// The identity that the first value at the shown time of a reading would have. Nil if the reading's
+  /// position is a tick, or if its identity contains the value.
   fileprivate init?(firstValueAt reading: Reading, _ device: Device) {
     guard reading.positionKind == .time, !reading.kind.valueIsPartOfIdentity else { return nil }
     self.init(

@@ -85,7 +85,7 @@ extension NightscoutRemote {
 extension NightscoutRemote {
   private static let treatmentsPath = "/api/v1/treatments"
 
-  /// The forms in which a document can be stored in the database.
+  /// The ways in which a document can be stored in the database.
   private enum Stored {
     /// The document has an identifier, which API v3 and the memory of a site use.
     case keyed
@@ -153,7 +153,7 @@ struct NightscoutRawTreatment {
   let key: String
   let members: JSONValue
 
-  /// Whether a text has the form of a database key: 24 hexadecimal digits.
+  /// Whether a text has the format of a database key: 24 hexadecimal digits.
   static func isKey(_ text: String) -> Bool {
     text.utf8.count == 24
       && text.utf8.allSatisfy { byte in

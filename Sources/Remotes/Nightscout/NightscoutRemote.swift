@@ -103,7 +103,7 @@ extension NightscoutRemote {
     "/api/v3/\(collection.rawValue)\(rest)"
   }
 
-  /// Looks up the document with the key `path`, which is in escaped form.
+  /// Looks up the document with the key `path`, which is escaped for URLs.
   func find(_ collection: NightscoutCollection, _ path: String) async throws(ServiceError) -> Found {
     let answer = try await session.send(.GET, Self.path(collection, "/\(path)"))
     let isOwn = NightscoutAnswer.status(answer) != nil
@@ -125,7 +125,7 @@ extension NightscoutRemote {
     }
   }
 
-  /// The valid documents that match a query.
+  /// The valid documents that meet these conditions.
   func search(
     _ collection: NightscoutCollection, _ query: [(name: String, value: String)]
   ) async throws(ServiceError) -> [NightscoutDocument] {

@@ -10,7 +10,7 @@ struct NightscoutRevision: Hashable, Sendable {
 
   /// The digest of the content; for a tombstone, the word `deleted`.
   let mark: String
-  /// The key of the document, in escaped form for URLs.
+  /// The key of the document, escaped for URLs.
   let path: String
 
   /// The revision of a state in the document with the key `identifier`.
@@ -18,7 +18,7 @@ struct NightscoutRevision: Hashable, Sendable {
     self.init(state, path: NightscoutDocument.escaped(identifier))
   }
 
-  /// The revision of a state in the document with the key `path`, which is in escaped form.
+  /// The revision of a state in the document with the key `path`, which is escaped for URLs.
   init(_ state: RecordState, path: String) {
     var state = state
     (state.editedAt, state.export) = (nil, nil)
@@ -43,6 +43,6 @@ extension NightscoutRecord {
   /// The revision of the record's state, as text.
   var revision: String { NightscoutRevision(state, identifier: identifier).text(guid: guid) }
 
-  /// The record in the form of `LogbookService`.
+  /// The record as `LogbookService` returns it.
   var remote: RemoteRecord { RemoteRecord(guid: guid, revision: revision, state: state) }
 }

@@ -70,8 +70,8 @@ actor NightscoutSession {
     return .refused("\(exchange.address.host): \(words); add it to the role of the access token")
   }
 
-  /// The error for a rejected request. If a write was rejected, only its item is refused. If a query was
-  /// rejected, or the answer is from a proxy, the whole run fails.
+  /// The error for a rejected request. If a write was rejected, only its item is refused. If a request that
+  /// reads was rejected, or the answer is from a proxy, the whole run fails.
   private func refusal(_ answer: ExchangeAnswer, isWrite: Bool) -> ServiceError {
     let words = message(in: answer)
     guard NightscoutAnswer.status(answer) != nil else {
@@ -132,8 +132,8 @@ extension NightscoutSession {
       at: ContinuousClock.now)
   }
 
-  /// The access token in the form that Admin tools show, also if it was copied with `token=`. Nil for any
-  /// other text: it may be the secret of the site, which must not be sent in a path.
+  /// The access token as Admin tools show it, also if it was copied with `token=`. Nil for any other text: it
+  /// may be the secret of the site, which must not be sent in a path.
   private static func accessToken(_ text: String) -> String? {
     let text = text.hasPrefix("token=") ? String(text.dropFirst("token=".count)) : text
     let end = text.utf8.suffix(17)

@@ -6,7 +6,7 @@ import NIOHTTP1
 
 /// What is needed to request a document from a source.
 package struct SourceLogin: Sendable {
-  /// The secret, and the form in which it is sent.
+  /// The secret, and how it is sent.
   package enum Credential: Sendable {
     /// The server requires no secret.
     case none
@@ -51,7 +51,7 @@ package struct SourceLogin: Sendable {
 
   /// The address of the document.
   package let address: SourceAddress
-  /// The secret, and the form in which it is sent.
+  /// The secret, and how it is sent.
   package let credential: Credential
   /// The connection to the server. Its token is the secret of `credential`, so that the exchange removes it
   /// from messages.
@@ -212,8 +212,8 @@ package enum SourceExchange {
     }
   }
 
-  /// Whether the status explains the failure better than the body. With a redirection, a rejected login or an
-  /// overload, web servers send a page for people.
+  /// Whether the status explains the failure better than the body. This is so if the body is a page for
+  /// people: web servers send one with a redirection, a rejected login or an overload.
   private static func saysMore(_ head: ExchangeAnswer, than body: [UInt8]) -> Bool {
     guard body.first(where: { $0 > 0x20 && ![0xEF, 0xBB, 0xBF].contains($0) }) == UInt8(ascii: "<") else {
       return false

@@ -13,8 +13,8 @@ package enum SourceProgram {
     package let failure: String?
     /// The exit status; nil if a signal ended it.
     package let exitStatus: Int32?
-    /// The last line of its standard error, of limited length and without control characters; empty if there
-    /// is none.
+    /// The last line of the program's standard error, of limited length and without control characters; empty
+    /// if there is none.
     package let lastLine: String
   }
 
@@ -22,7 +22,7 @@ package enum SourceProgram {
   private static let maxLineLength = 200
 
   /// Runs a program until it ends. After the time limit, or if it prints too much, its whole process group is
-  /// killed. This includes programs that it started, unless they began another session.
+  /// killed. This includes the programs that it started, except those that began another session.
   ///
   /// - Parameters:
   ///   - words: the path of the program and its arguments.
