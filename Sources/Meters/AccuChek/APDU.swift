@@ -4,7 +4,7 @@ import Logbook
 
 /// Bytes that violate IEEE 11073-20601.
 struct MalformedAPDU: Error, Hashable {
-  /// The part that was being parsed.
+  /// The name of the part of a message that was being parsed.
   let part: String
 }
 
@@ -41,7 +41,8 @@ struct APDUReader {
   /// The next bytes, preceded by their count in two bytes.
   mutating func counted() throws(MalformedAPDU) -> [UInt8] { try bytes(Int(u16())) }
 
-  /// A list of attributes: their number, their size in bytes, and for each its id, its length and its value.
+  /// Reads a list of attributes: their number, their size in bytes, and for each its id, its length and its
+  /// value.
   mutating func attributes() throws(MalformedAPDU) -> [UInt16: [UInt8]] {
     let count = try u16()
     var list = APDUReader(try counted(), part: part)

@@ -4,8 +4,8 @@ import Logbook
 
 /// The report that an Accu-Chek Mobile keeps on its disk: a table of text.
 ///
-/// The layout is known from one program that reads such reports, and from reports that people quote. The form
-/// of LO and HI is unknown: the literal words are accepted.
+/// The layout is known from one program that reads such reports, and from reports that people quote. How a
+/// report writes LO and HI is unknown: the literal words are accepted.
 struct AccuChekReport {
   /// The meter's serial number: the first field of the second line.
   let serial: String
@@ -126,9 +126,9 @@ extension AccuChekReport {
 
 /// The positions of the columns in an Accu-Chek Mobile's report.
 ///
-/// Two forms are known. The form of 10 columns is known from one program and from a report of 2015. The form
-/// of 12 columns has "fasting" and "bedtime" before the control test, and is that of German reports of 2016.
-/// The meter writes the names in its own language.
+/// Two layouts are known. The layout of 10 columns is known from one program and from a report of 2015. The
+/// layout of 12 columns has "fasting" and "bedtime" before the control test, and is that of German reports of
+/// 2016. The meter writes the names in its own language.
 private struct AccuChekColumns: Hashable {
   enum Kind: Hashable {
     case date, time, result, unit, temperatureWarning, outOfRange, other, beforeMeal, afterMeal, fasting

@@ -2,7 +2,7 @@
 
 /// A violation of the FAT format.
 struct FATError: Error, Hashable {
-  /// The part that was being read.
+  /// The part of the file system that was being read.
   let part: String
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One segment of a meter's memory, as the meter describes it: entries of one kind and one form.
+/// One segment of a meter's memory, as the meter describes it: entries of one kind and one layout.
 struct MemorySegment: Hashable {
   enum Content: Hashable {
     case glucose, controlSolution, meals
@@ -22,12 +22,13 @@ struct MemorySegment: Hashable {
   /// The offset of the status in an entry; nil if entries have none.
   var statusOffset: Int?
 
-  /// The first segment, with glucose in its usual form. Every known program requests this segment from a
+  /// The first segment, with glucose in the usual layout. Every known program requests this segment from a
   /// meter that describes no segments.
   static let undescribed = MemorySegment(
     instance: 0, content: .glucose, count: nil, entryLength: 12, valueOffset: 8, statusOffset: 10)
 
-  /// The segments in an answer to a request for them. Segments whose entries hold no value are left out.
+  /// Parses the segments in an answer to a request for segments. Segments whose entries hold no value are
+  /// left out.
   static func parse(_ content: [UInt8]) throws(MalformedAPDU) -> [MemorySegment] {
     var reader = APDUReader(content, part: "the memory's segments")
     _ = try reader.u16()
@@ -65,7 +66,7 @@ struct MemorySegment: Hashable {
   }
 }
 
-/// The form of a segment's entries: a time, and one object with fields of fixed size.
+/// The layout of a segment's entries: a time, and one object with fields of fixed size.
 private struct EntryMap {
   var content = MemorySegment.Content.other
   var length = MedicalTime.length

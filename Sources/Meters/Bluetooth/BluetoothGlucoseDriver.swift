@@ -73,8 +73,8 @@ struct GlucoseMemory {
   /// Whether the meter supports the status of the temperature.
   private let hasTemperatureStatus: Bool
   private var contexts: [UInt16: GlucoseContext] = [:]
-  /// Minutes from the base time to the shown time. A meter may leave them out if they did not change. Nil
-  /// after a damaged record, which may have changed them.
+  /// Minutes from the base time to the shown time. A meter may leave out this offset in a record if it did
+  /// not change. Nil after a damaged record, since the offset may have changed in it.
   private var offsetMinutes: Int? = 0
   /// Whether the meter has a time offset at all.
   private var statesOffset = false
@@ -134,7 +134,7 @@ struct GlucoseMemory {
     if let context { add(context, at: time) }
   }
 
-  /// All readings in the order of their numbers, which some meters count backwards.
+  /// All readings in the order of their sequence numbers. Some meters count these numbers backwards.
   func finished() -> MeterContents {
     var contents = contents
     if !contexts.isEmpty { contents.skipped["context without a reading", default: 0] += contexts.count }

@@ -186,7 +186,7 @@ enum ControlPointAnswer: Hashable {
   /// The results by which a meter says that it does not support a request: its op code, operator or operand.
   static let notSupported: Set<UInt8> = [0x02, 0x03, 0x04, 0x05, 0x09]
 
-  /// Parses an indication; nil for one of another form.
+  /// Parses an indication; nil for other bytes.
   init?(_ bytes: [UInt8]) {
     guard bytes.count >= 4, bytes[1] == 0 else { return nil }
     switch bytes[0] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A frame of ASTM E1381: `STX number text CR ETB-or-ETX checksum CR LF`. The meters put one record into
-/// each.
+/// A frame of ASTM E1381: `STX number text CR ETB-or-ETX checksum CR LF`. The meters put one record into each
+/// frame.
 struct ContourFrame: Hashable {
   /// The number of the frame, from 1 on, modulo 8.
   let number: Int

@@ -83,8 +83,8 @@ struct DexcomPage: Hashable {
     data = Array(bytes[Self.headerSize...])
   }
 
-  /// The records of this length in bytes, oldest first, without their checksums; nil for one with a wrong
-  /// checksum.
+  /// The records of this length in bytes, oldest first, without their checksums; nil for a record with a
+  /// wrong checksum.
   func records(length: Int) -> [[UInt8]?] {
     guard length > 2 else { return [] }
     return (0..<count).map { index in

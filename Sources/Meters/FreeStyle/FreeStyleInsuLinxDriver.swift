@@ -5,8 +5,8 @@ import Logbook
 /// FreeStyle InsuLinx: rows of `$result?`, with values always in mg/dL.
 ///
 /// The protocol is known from one recorded session with a meter whose rows are strip tests, weekly trends and
-/// clock changes. The form of LO, HI, control solution, insulin and food is unknown. The fields of ketone and
-/// temperature follow the order of columns in the manufacturer's export.
+/// clock changes. How the meter writes LO, HI, control solution, insulin and food is unknown. The fields of
+/// ketone and temperature follow the order of columns in the manufacturer's export.
 struct FreeStyleInsuLinxDriver: MeterDriver, FreeStyleFamily {
   static let id = "freestyle-insulinx"
   static let name = "Abbott FreeStyle InsuLinx"
@@ -19,8 +19,8 @@ struct FreeStyleInsuLinxDriver: MeterDriver, FreeStyleFamily {
 }
 
 extension FreeStyleInsuLinxDriver {
-  /// The indexes of the fields without personal data, by the type of the row. A test (type 0) has more of
-  /// them after the time, and a change of the clock (6) has only times.
+  /// The indexes of the fields without personal data, by the type of the row. A test (type 0) has more such
+  /// fields after the time. A change of the clock (type 6) has only times.
   private static func plainFields(_ row: FreeStyleRow) -> Set<Int> {
     switch row.number(0) {
     case 0: Set(0...11)

@@ -68,8 +68,8 @@ extension ReadingMarks {
 
 /// A row of `$arresult?` of the first Libre: a scan or a strip test, and the person's notes about it.
 ///
-/// The form of 35 fields, or 44 with rapid-acting insulin, is known best. Real memories have rows of other
-/// lengths; the known fields of these are read.
+/// The layout of 35 fields, or of 44 with rapid-acting insulin, is known best. Real memories have rows of
+/// other lengths; the known fields of these are read.
 private struct LibreResultRow {
   /// The number of fields about rapid-acting insulin.
   private static let insulinCount = 9
@@ -98,7 +98,7 @@ private struct LibreResultRow {
     case 2 where [insulin, insulin + Self.insulinCount].contains(row.count):
       Set(0...Self.errorField).subtracting([12, 23, 26, 27])
         .union(insulin..<insulin + Self.insulinCount - 1)
-    // The order of these fields is the same in every known form of the row.
+    // The order of these fields is the same in every known layout of the row.
     case 2: Set(0...18).subtracting([12])
     case 5: Set(0...19)
     default: Set(0...7)

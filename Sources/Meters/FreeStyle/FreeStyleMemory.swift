@@ -10,7 +10,9 @@ struct FreeStyleMemory {
 
   init(_ identity: MeterIdentity) { contents = MeterContents(identity) }
 
-  /// Adds each row of a table, in the order of the record numbers, which are in the field with this index.
+  /// Adds each row of a table, in the order of the record numbers.
+  ///
+  /// - Parameter field: the index of the field that contains a row's record number.
   mutating func add(
     _ rows: [FreeStyleRow], numberedBy field: Int, _ read: (FreeStyleRow, inout FreeStyleMemory) -> Void
   ) {

@@ -128,7 +128,8 @@ extension FreeStyleFamily {
   static func anonymise(_ transcript: Transcript) throws -> Transcript { try meter.anonymise(transcript) }
 }
 
-/// One session with a FreeStyle meter. The protocol has no end: the next session first discards pending data.
+/// One session with a FreeStyle meter. The protocol has no message that ends a session, so the next session
+/// first discards pending data.
 final class FreeStyleSession {
   /// The time to wait for a report. A meter sends one every few milliseconds, and other programs allow three
   /// to five seconds.

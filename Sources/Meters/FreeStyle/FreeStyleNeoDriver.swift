@@ -4,7 +4,7 @@ import Logbook
 
 /// FreeStyle Precision Neo and Optium Neo: rows of `$result?`, with strip values always in mg/dL.
 ///
-/// The requests and the form of strip tests are known from a recorded session. A single source states the
+/// The requests and the layout of strip tests are known from a recorded session. A single source states the
 /// mark of control solution and the content of insulin rows. LibreView has no record numbers, so the shown
 /// time is the identity.
 struct FreeStyleNeoDriver: MeterDriver, FreeStyleFamily {

@@ -42,8 +42,8 @@ enum FreeStyleReply: Hashable {
   }
 }
 
-/// The rows of an answer to `$result?`, `$history?` or `$arresult?`. A line with their number and checksum
-/// follows them.
+/// The rows of an answer to `$result?`, `$history?` or `$arresult?`. After the rows, the answer has a line
+/// with their number and checksum.
 struct FreeStyleDump: Hashable {
   /// The rows as received.
   let rows: [FreeStyleRow]

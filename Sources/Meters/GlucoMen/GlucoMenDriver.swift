@@ -129,7 +129,7 @@ enum GlucoMenBlock: Hashable {
   case lines([String])
   /// A block whose two bytes of content mean that there are no readings.
   case empty
-  /// A block with wrong check digits or of another form.
+  /// A block with wrong check digits or of another layout.
   case broken
 
   /// The maximum size of a block in bytes. The largest memory, with 700 readings, has a block of 21,000
@@ -204,7 +204,7 @@ extension GlucoMenBlock {
 /// around it.
 enum GlucoMenLine: Hashable {
   case reading(MeterReading)
-  /// A reading with marks of an unknown form.
+  /// A reading whose marks have an unknown format.
   case readingWithoutMarks(MeterReading)
   /// A record that is neither glucose nor ketone, with the name under which it is counted.
   case skipped(String)
@@ -236,7 +236,7 @@ enum GlucoMenLine: Hashable {
     }
   }
 
-  /// A time in the meter's form: `YYMMDDHHMM`.
+  /// A time in the meter's notation: `YYMMDDHHMM`.
   static func text(_ time: DeviceTime) -> String {
     let p = time.parts
     return [p.year % 100, p.month, p.day, p.hour, p.minute].map { ($0 < 10 ? "0" : "") + String($0) }.joined()

@@ -68,9 +68,11 @@ final class OneTouchSerialLine {
 
   /// The time in which a working meter starts to answer. A recorded Verio IQ needed 0.7 seconds in two cases.
   private static let beginMilliseconds = 2000
-  /// The bytes of a frame follow each other immediately, but a busy host may receive them later.
+  /// The time to wait for the next bytes of a frame. They follow each other immediately, but a busy host may
+  /// receive them later.
   private static let nextMilliseconds = 250
-  /// If more bytes than this arrive without a frame, they are noise: a frame has at most 255 bytes.
+  /// The maximum number of bytes that may arrive without a frame. A frame has at most 255 bytes, so more
+  /// bytes are noise.
   private static let maxBytes = 1024
 
   private let meter: MeterConnection

@@ -90,8 +90,8 @@ private final class OneTouchStopAndWait {
   }
 
   private static let attempts = 3
-  /// The manufacturer's program waits at least 100 ms between packets. It was reported that answers do not
-  /// match their requests if the host reads faster.
+  /// The pause between packets. The manufacturer's program waits at least 100 ms. It was reported that
+  /// answers do not match their requests if the host reads faster.
   private static let pauseMilliseconds = 100
 
   private let line: OneTouchSerialLine

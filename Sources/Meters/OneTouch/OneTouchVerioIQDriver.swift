@@ -4,7 +4,7 @@ import Logbook
 
 /// LifeScan OneTouch Verio IQ, which appears as a serial line.
 ///
-/// A recorded session of the manufacturer's program shows the requests, the form of the answers, and that
+/// A recorded session of the manufacturer's program shows the requests, the layout of the answers, and that
 /// records are sent newest first. A single source states the range outside which a value is LO or HI.
 struct OneTouchVerioIQDriver: MeterDriver {
   static let id = "onetouch-verio-iq"

@@ -6,8 +6,8 @@ import Logbook
 ///
 /// Four programs agree on the packets; no capture of a real session is public. A single source states the
 /// scale of ketones and the kinds of measurement besides glucose. The only command that ends a session
-/// switches the meter off, after which it could not be asked again. So the session ends without a command, as
-/// in two of the four programs.
+/// switches the meter off, so that it cannot be read again. So the session ends without a command, as in two
+/// of the four programs.
 struct TaiDocDriver: MeterDriver {
   static let id = "taidoc"
   static let name = "TaiDoc TD-42xx (GlucoRx Nexus, GlucoMen Nexus, Fora)"
@@ -155,7 +155,7 @@ private struct TaiDocLine {
 }
 
 /// A packet of TaiDoc's protocol: the byte 51, the command, four bytes of data, the sender and the checksum.
-/// Both directions use the same form.
+/// Both directions use the same layout.
 struct TaiDocPacket: Hashable {
   /// The number of bytes of every packet.
   static let length = 8

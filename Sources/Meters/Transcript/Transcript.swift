@@ -5,7 +5,7 @@ public import Logbook
 /// Every exchange of one session with a meter, as text: one line each, in order.
 ///
 /// The first lines state the version, the driver, the model with its USB ids, and the host's clock. The
-/// manual page glucoport-transcript(5) documents the form.
+/// manual page glucoport-transcript(5) documents the format.
 public struct Transcript: Hashable, Sendable {
   /// One exchange and its result.
   package struct Step: Hashable, Sendable {
