@@ -14,7 +14,7 @@ package struct BluetoothDevice: Hashable, Sendable {
   package let isConnected: Bool
   /// The path of the object in bluetoothd.
   let path: String
-  /// Whether its advertisement was received recently.
+  /// Whether an advertisement of the meter was received recently.
   let isInReach: Bool
 
   /// The device that an object of bluetoothd represents; nil for an object that is not a device, or has no

@@ -93,8 +93,8 @@ extension BluetoothLink {
     return found
   }
 
-  /// Turns on notifications, over a socket if bluetoothd offers one. Without a socket, they come over the
-  /// bus, which may drop one of two equal values in a row.
+  /// Turns on notifications, over a socket if bluetoothd offers one. Without a socket, the notifications come
+  /// over the bus, which may drop one of two equal values in a row.
   private func subscribe(_ characteristic: GlucoseCharacteristic, within milliseconds: Int) throws(DBusError)
   {
     guard let (path, properties) = characteristics[characteristic] else { throw DBusError.absent }

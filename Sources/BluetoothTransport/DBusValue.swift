@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value in a D-Bus message, as far as BlueZ uses them.
+/// A value in a D-Bus message, of one of the types that BlueZ uses.
 indirect enum DBusValue: Hashable, Sendable {
   case string(String)
   case objectPath(String)

@@ -38,9 +38,9 @@ package struct Finding: Hashable, Sendable {
     case ok
     /// A person should know it, but nothing needs to be done.
     case note
-    /// The part works, but a person should do something.
+    /// The checked area works, but a person should do something.
     case warn
-    /// The part does not work, or data is at risk.
+    /// The checked area does not work, or data is at risk.
     case fail
 
     /// Whether the left state is better.

@@ -53,7 +53,7 @@ struct PDFObjects {
     bytes += Array("\(number) 0 obj\n".utf8)
   }
 
-  /// A text in the form of a PDF string: UTF-16 in hexadecimal digits.
+  /// A text as a PDF string: UTF-16 in hexadecimal digits.
   static func text(_ text: String) -> String {
     "<FEFF" + text.utf16.map { Self.hexadecimal(Int($0)) }.joined() + ">"
   }

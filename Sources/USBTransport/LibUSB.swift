@@ -80,7 +80,7 @@ final class LibUSB {
 
   private static func described(_ device: OpaquePointer) -> PluggedDevice {
     var descriptor = libusb_device_descriptor()
-    // Never fails: libusb stored the descriptor when it found the device.
+    // This call never fails, since libusb stored the descriptor when it found the device.
     libusb_get_device_descriptor(device, &descriptor)
     let bus = libusb_get_bus_number(device)
     let address = libusb_get_device_address(device)
@@ -124,8 +124,8 @@ final class LibUSB {
 
 /// An open device.
 ///
-/// Transfers are asynchronous and awaited here, since the functions of libusb that wait for a transfer cannot
-/// be ended early.
+/// Transfers are asynchronous, and this type waits for their ends. The functions of libusb that wait for a
+/// transfer cannot be ended early, so they are not used.
 final class LibUSBPort: USBPort {
   private(set) var interfaces: [USBInterface] = []
 

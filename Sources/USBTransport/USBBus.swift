@@ -76,7 +76,7 @@ public struct PluggedDevice: Hashable, Sendable {
   /// The number that the kernel assigned when the device was plugged in. When the device is plugged in again,
   /// it gets another number.
   public var address: UInt8
-  /// The port where it is plugged in, in the kernel's notation: `1-1.4`.
+  /// The port where the device is plugged in, in the kernel's notation: `1-1.4`.
   public var port: String
   /// The USB vendor id.
   public var vendorID: UInt16
@@ -87,8 +87,8 @@ public struct PluggedDevice: Hashable, Sendable {
   public var manufacturer = ""
   /// The product that the device states; may be empty. The text is not trusted; see `manufacturer`.
   public var product = ""
-  /// The serial number of the USB chip, which may differ from the meter's; may be empty. The text is not
-  /// trusted; see `manufacturer`.
+  /// The serial number of the USB chip, which may differ from the serial number of the meter; may be empty.
+  /// The text is not trusted; see `manufacturer`.
   public var serial = ""
   /// The classes of the device's interfaces; empty if the system does not report them. 2 is a serial line, 3
   /// HID, 8 a disk.

@@ -18,7 +18,8 @@ final class CDCTransport: OpenTransport {
     self.port = port
     self.control = control.number
     // When the kernel's driver was bound to the control interface, it also took the data interface. So
-    // detaching it from the control interface releases both interfaces, and reattaching it takes both.
+    // detaching the driver from the control interface releases both interfaces, and reattaching the driver
+    // takes both.
     try port.claim(control.number)
     let input: USBEndpoint
     (input, output) = try port.claimBulk(0x0A, "data interface of the communications class")
@@ -74,7 +75,8 @@ extension CDCTransport {
   }
 }
 
-/// The bytes of a serial line that were received and not yet returned, from an endpoint after `keepReading`.
+/// The bytes of a serial line that were received and not yet returned. They come from an endpoint for which
+/// `keepReading` was called.
 struct SerialBytes {
   private let port: any USBPort
   private let input: USBEndpoint

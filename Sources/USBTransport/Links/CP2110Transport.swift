@@ -3,7 +3,7 @@
 import Logbook
 
 /// A serial line of a Silicon Labs CP2110 (its interface document is AN434). A report contains up to 63 bytes
-/// of the line. Its first byte is their number.
+/// of the line. The first byte of the report is the number of these bytes.
 final class CP2110Transport: OpenTransport {
   private static let maxBytes = 63
 

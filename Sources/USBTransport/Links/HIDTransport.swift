@@ -106,8 +106,8 @@ struct HIDReports {
 }
 
 extension USBPort {
-  /// Discards unread packets of an endpoint after `keepReading`. At most 1024 packets are discarded. A device
-  /// cannot have sent more before this call.
+  /// Discards unread packets of an endpoint for which `keepReading` was called. At most 1024 packets are
+  /// discarded. A device cannot have sent more before this call.
   func discardPackets(from endpoint: USBEndpoint) throws(TransportError) {
     for _ in 0..<1024 {
       do { _ = try read(endpoint.packetSize, from: endpoint, within: 0) } catch {

@@ -85,7 +85,7 @@ extension TerminalTransport {
     }
   }
 
-  /// Waits until the line is ready, if the failed call must only be repeated then. Throws for any other
+  /// If the failed call can succeed when it is repeated, waits until the line is ready. Throws for any other
   /// error.
   private func waitAfterError(for event: Int32, until deadline: Watch.Deadline) throws(TransportError) {
     guard errno == EAGAIN || errno == EINTR else { throw TerminalTransport.error(errno) }
