@@ -129,7 +129,7 @@ extension CountableItem {
   }
 
   /// Whether the two items state one amount of insulin at one time, but different uses, such as bolus and
-  /// basal. No rule can decide which use is right.
+  /// basal. No rule can decide which use is right, so a person must decide.
   package func differsInUse(_ other: CountableItem) -> Bool {
     kind == .insulin && kind == other.kind && source != other.source && !isAutomatic && !other.isAutomatic
       && isNear(other) && !fits(other) && amount.agrees(with: other.amount) && hasOtherOrigin(other)
@@ -160,8 +160,8 @@ extension CountableItem {
   }
 
   /// Whether one item can be a copy of the other. Values in the memories of two devices are two measurements,
-  /// unless one device got its value from a linked meter. If a source is unknown, exactly one of the items
-  /// must have an id of version 8, which imports create.
+  /// except if one device got its value from a linked meter. If a source is unknown, exactly one of the items
+  /// must come from an import: imports create ids of version 8.
   private func hasOtherOrigin(_ other: CountableItem) -> Bool {
     if source.role == .unknown || other.source.role == .unknown {
       return Guid.isDerived(id) != Guid.isDerived(other.id)
@@ -203,7 +203,7 @@ extension CountableItem.Amount {
 
 extension Measurement {
   /// Whether two devices could show these two values for the same measurement. The values are compared in the
-  /// coarser unit, rounded to its step.
+  /// coarser unit, rounded to the step of that unit.
   func isShown(like other: Measurement) -> Bool {
     switch (self, other) {
     case (.value(let mine), .value(let theirs)): mine.isShown(like: theirs)

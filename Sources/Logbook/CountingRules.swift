@@ -130,8 +130,8 @@ package struct CountingRules: Hashable, Sendable {
     }
   }
 
-  /// What the verdict on the item with this id lists: items that a person joined with it, and its copies in
-  /// the same source.
+  /// The repetitions that the verdict on the item with this id lists: items that a person joined with it, and
+  /// its copies in the same source.
   func repetitionsJoined(to id: String) -> [Repetition] {
     (keepers[id] ?? []) + ownCopies.statements(about: id)
   }

@@ -30,8 +30,7 @@ extension JSONScanner {
     return text
   }
 
-  /// Reads a token of a server, such as a cursor, which only that server understands: 1 to 128 visible ASCII
-  /// characters.
+  /// Reads a token, such as a cursor, that only the server understands: 1 to 128 visible ASCII characters.
   package mutating func token() throws(JSONError) -> String {
     let text = try string()
     guard !text.isEmpty, text.utf8.count <= Self.maxTokenBytes,
@@ -42,7 +41,7 @@ extension JSONScanner {
     return text
   }
 
-  /// Reads a token of a server, or `null`.
+  /// Reads such a token, or `null`.
   package mutating func optionalToken() throws(JSONError) -> String? {
     passes(word: "null") ? nil : try token()
   }

@@ -14,8 +14,8 @@ package struct BatchLimits: Hashable, Sendable {
   }
 }
 
-/// The operations on one logbook with one login. The storage of a server provides it, and a remote provides
-/// it over HTTP.
+/// The operations on one logbook with one login. The storage of a server implements this protocol, and so
+/// does the client of a remote, over HTTP.
 ///
 /// A caller can safely repeat every request; the service itself repeats none. Optional operations are in
 /// separate protocols. This protocol has a property for each of them, which is nil if the service does not

@@ -43,8 +43,8 @@ public struct LogbookZone: Sendable {
   /// The IANA name of the base zone.
   public var name: String { base.name }
 
-  /// Determines the offset of a shown time. If a change of clocks skips the time, it is the offset before the
-  /// change. If a change repeats the time, it is the offset of the first occurrence.
+  /// Determines the offset of a shown time. If a change of clocks skips the time, the result is the offset
+  /// before the change. If a change repeats the time, the result is the offset of the first occurrence.
   public mutating func place(_ time: DeviceTime) -> Placement {
     if time.seconds >= current.from, time.seconds < current.to { return current.placement }
     let year = time.parts.year

@@ -224,8 +224,8 @@ package struct ZonePeriod: Hashable, Sendable {
     (self.zone, self.devices, self.madeAt) = (zone, devices, madeAt)
   }
 
-  /// The period in a record; nil for a tombstone, the zone of an import, and content that this system does
-  /// not understand.
+  /// Parses the period in a record; nil for a tombstone, the zone of an import, and content that this system
+  /// does not understand.
   package init?(guid: String, _ state: RecordState) {
     guard !state.isDeleted, !ItemZone.isStated(by: state.fields),
       let zone = state.zoneName.flatMap(NamedZone.init(known:))

@@ -65,8 +65,8 @@
     }
   }
 
-  /// The number for people. In the quantity's own unit it is unchanged, but in mmol/L with at least one
-  /// decimal, as meters show it. A converted number has one decimal in mmol/L and none in mg/dL.
+  /// The number as text for people. In the quantity's own unit, the number is unchanged, but in mmol/L it has
+  /// at least one decimal, as meters show it. A converted number has one decimal in mmol/L and none in mg/dL.
   public func displayed(in unit: GlucoseUnit) -> String {
     if unit == self.unit {
       let text = plainNumber(number)

@@ -133,7 +133,8 @@
 
   /// Whether the identity of a reading contains the value, if its position is a shown time.
   ///
-  /// Sensor history has one value per instant. Two readings of another kind can have the same minute.
+  /// Sensor history has one value per instant, so its identities need no value. Two readings of another kind
+  /// can have the same minute, so their values distinguish them.
   @inlinable package var valueIsPartOfIdentity: Bool { self != .cbg }
 }
 

@@ -70,8 +70,8 @@ package struct RecordState: Sendable {
     return export
   }
 
-  /// Whether this is the withdrawal of one reading. An import writes such a withdrawal for a reading whose
-  /// value its export corrects.
+  /// Whether this is the withdrawal of one reading. An import writes such a withdrawal for a stored reading
+  /// if the export has a corrected value of it.
   package var isOfOneReading: Bool {
     kind == .withdrawal && fields["subtype"] == .text("reading")
   }

@@ -153,8 +153,8 @@ extension RunReader.PackedStretch {
   fileprivate mutating func next(in bytes: [UInt8]) -> SeriesPoint? {
     guard let further = distances.read(&bits, in: bytes) else { return nil }
     let (distance, isTooFar) = minDistance.addingReportingOverflow(further)
-    // The distance between two positions can be larger than `Int64.max`. It is invalid if the wrapped sum is
-    // smaller than the last position.
+    // The distance between two positions can be larger than `Int64.max`. The distance is invalid if the
+    // wrapped sum is smaller than the last position.
     let position = Int64(bitPattern: UInt64(bitPattern: last.position) &+ distance)
     guard !isTooFar, position >= last.position else { return nil }
     var (bucket, occurrence) = (last.valueBucket, last.occurrence)

@@ -7,15 +7,15 @@
 /// This only applies if more than ten finger sticks of the program match in this way within a week before and
 /// after.
 ///
-/// A person may measure at the same second as a sensor and get the same value by chance. About 2 % of values
-/// and 1 to 20 % of times match, which is less than one match in two weeks. Only the two weeks around a
-/// finger stick decide about it, and not the requested period. Tidepool's viewer leaves out such finger
-/// sticks by a similar rule (`filterDuplicateSMBGs` in `DataUtil.js`).
+/// A person may measure at the same second as a sensor and get the same value by chance. By chance, about 2 %
+/// of values and 1 to 20 % of times match, so both match less than once in two weeks. Only the two weeks
+/// around a finger stick decide about it, and not the requested period. Tidepool's viewer leaves out such
+/// finger sticks by a similar rule (`filterDuplicateSMBGs` in `DataUtil.js`).
 package struct SensorCopies: Hashable, Sendable {
   fileprivate struct Stick: Hashable, Sendable {
     let instant: Int64
     let measurement: Measurement
-    /// The index in `sensors` of the source of the sensor's value.
+    /// The index of the sensor's source in `sensors`.
     let sensor: Int
   }
 

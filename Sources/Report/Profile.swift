@@ -25,7 +25,7 @@ package struct Profile: Sendable {
 /// Smooths a curve over the hours of a day, whose end continues at its beginning.
 enum CyclicSmoothing {
   /// The mean of each value and its two neighbours, with weights of 4, 1 and 1; a missing neighbour has no
-  /// weight. If one curve is below another, it is also below the other after smoothing.
+  /// weight. A curve that is below another one before smoothing is also below it afterwards.
   static func smooth(_ values: [Double?]) -> [Double?] {
     let count = values.count
     return values.indices.map { index in

@@ -369,8 +369,8 @@ extension SourceTally {
 // MARK: - Decisions
 
 extension SourceTally {
-  /// Decides about the days that are complete together with the two weeks after them. Removes days that are
-  /// not needed for further decisions.
+  /// Decides about each day once all items of the two weeks after it were added. Removes days that are not
+  /// needed for further decisions.
   private mutating func advance(to day: Int) {
     guard day > newestDay else { return }
     newestDay = day

@@ -83,7 +83,7 @@ package struct TransferredReading: Hashable, Sendable {
   /// - Parameters:
   ///   - whole: the twelve whole numbers in the order of the columns, without value and threshold.
   ///   - value: the measured number; nil if it is outside the device's range.
-  ///   - threshold: the limit of this range; nil if the device did not state it.
+  ///   - threshold: the limit of the device's range; nil if the device did not state it.
   package init(whole: [Int64], value: Double?, threshold: Double?) {
     (seq, series, position, valueBucket) = (whole[0], whole[1], whole[2], whole[3])
     (occurrence, deviceTime, utcOffset, offsetSource) = (whole[4], whole[5], whole[6], whole[7])

@@ -45,7 +45,7 @@ struct GlucoseMeasurement: Hashable {
   let offsetMinutes: Int?
   /// The result; nil if the record has none.
   let concentration: ShortFloat?
-  /// The offset in the notification of the two bytes of the result; nil if there is no result.
+  /// The index of the first of the two bytes of the result in the notification; nil if there is no result.
   let concentrationOffset: Int?
   /// Whether the result is in mol/L, not kg/L.
   let isMolar: Bool
@@ -58,7 +58,7 @@ struct GlucoseMeasurement: Hashable {
   /// Whether the meter announced a context.
   let hasContext: Bool
 
-  /// The offset in the notification of the two bytes of the time offset, if they are present.
+  /// The index of the first of the two bytes with the time offset, in a notification that has them.
   static let timeOffset = 10
 
   /// Parses a notification. Bytes after the fields that the flags announce are ignored.
@@ -131,7 +131,8 @@ struct GlucoseContext: Hashable {
   let hasMedication: Bool
   /// Whether the context states HbA1c.
   let hasHbA1c: Bool
-  /// The offsets of amounts in the notification. Amounts are personal, so they are replaced in a transcript.
+  /// The indexes in the notification at which amounts begin. Amounts are personal, so they are replaced in a
+  /// transcript.
   let amountOffsets: [Int]
 
   /// Parses a notification. Bytes after the fields that the flags announce are ignored.

@@ -156,7 +156,7 @@ extension NightscoutRemote {
     return members
   }
 
-  /// Soft-deletes a document whose members were emptied by `clear`. This is necessary, since API v1 and the
+  /// Soft-deletes a document whose members were emptied by `clear`. They must be empty, since API v1 and the
   /// computation of active insulin treat a deleted document as valid.
   private func softDelete(_ document: NightscoutDocument) async throws(ServiceError) {
     let before = try await session.now()

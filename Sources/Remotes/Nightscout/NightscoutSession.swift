@@ -11,7 +11,7 @@ actor NightscoutSession {
   private struct Login {
     var token: String
     var rights: NightscoutRights?
-    /// The server's clock in milliseconds, in whole seconds, when the JWT was issued.
+    /// The server's time when the JWT was issued: milliseconds that are rounded to whole seconds.
     var issued: Int64
     var at: ContinuousClock.Instant
   }

@@ -42,7 +42,7 @@ package struct DayCurve: Sendable {
 
   /// The day, in days since 1970-01-01.
   package let day: Int
-  /// The first instant of the day, and the instant after its last.
+  /// The first instant of the day, and the instant immediately after the day.
   package fileprivate(set) var period: Period
   /// The hours on the clock, and midnight at the end. If a journey sets the clock back, some hours occur
   /// twice.
@@ -362,7 +362,8 @@ extension DayCurve {
     return items
   }
 
-  /// The offsets of the sensor, in the order of time; empty if the day has the clock of the logbook.
+  /// The parts of the day, each with one offset of the sensor's clock, in the order of time. Empty if the day
+  /// has the clock of the logbook.
   private var clockPieces: [ClockPiece] {
     var pieces: [ClockPiece] = []
     for dot in sensor {

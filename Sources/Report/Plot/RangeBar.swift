@@ -82,8 +82,8 @@ package enum ReadingBar {
   private static let cells = 10
   private static let eighths: [Character] = ["▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
-  /// The bar of a level. Its length is the value, up to 300 mg/dL, in eighths of a cell. In ASCII, it is in
-  /// whole cells.
+  /// The bar of a level. Its length is the value, up to 300 mg/dL, in eighths of a cell. In ASCII, the length
+  /// is in whole cells.
   package static func line(_ level: GlucoseLevel, _ targets: Targets, _ signs: PlotSigns) -> PlotLine {
     let band = targets.band(of: level)
     let part = min(1, max(0, level.milligrams / 300))
