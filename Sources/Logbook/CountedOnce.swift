@@ -59,7 +59,7 @@ package struct CountedOnce<Payload> {
     var held: Int
   }
 
-  /// The key by which a `Fact` is found: the kind, and a minute of the instant or of the shown time.
+  /// The properties by which a `Fact` is found: the kind, and a minute of the instant or of the shown time.
   private struct MinuteKey: Hashable {
     let kind: CountableItem.Kind
     let isShown: Bool

@@ -174,8 +174,8 @@ package struct CountingSource: Hashable, Sendable {
     role = Self.role(of: format)
   }
 
-  /// The source of a device's readings. If the device has a serial number, its role is `memory`, unless the
-  /// format is that of a collector.
+  /// The source of a device's readings. If the device has a serial number and the format is not a
+  /// collector's, the role is `memory`.
   package init(_ device: Device) {
     format = device.format
     // Without a serial number, the model is the name of the app or phone. Records of the same source have

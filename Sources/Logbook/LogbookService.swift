@@ -97,7 +97,7 @@ package protocol MovingService: Sendable {
   /// For each reading, the instants in UTC seconds at which the logbook holds an item with the identity of
   /// the reading. The list is empty if the reading is missing, and has several instants if it is duplicated.
   func instants(of batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> [[Int64]]
-  /// Moves a record to the instant of its state, unless the record is already at this instant.
+  /// Moves a record to the instant of its state. A record that is already at this instant stays unchanged.
   ///
   /// - Parameter change: the record as it is on the remote.
   /// - Returns: `accepted` with the new revision; `conflict` if another node or program changed or deleted

@@ -143,8 +143,8 @@ struct ClockChange: Hashable, Sendable {
   }
 
   /// The placement of a time that the change skips or repeats, with the offset before the change. A clock
-  /// that shows a skipped time was not changed yet. A repeated time gets its first occurrence, unless ticks
-  /// show that it is the second; see `TickClock`.
+  /// that shows a skipped time was not changed yet. A repeated time gets its first occurrence. Only ticks can
+  /// show that it is the second one; see `TickClock`.
   var placement: Placement {
     Placement(utcOffset: old, source: new > old ? .zoneGap : .zoneOverlap)
   }

@@ -81,7 +81,7 @@ package struct OwnCopies: Hashable, Sendable {
 
   /// The copies, by their ids.
   private var copies: [String: Copy] = [:]
-  /// What a verdict lists about the copies of an item, by the id of the kept item.
+  /// The repetitions that the verdict on a kept item lists, by the id of that item.
   private var statements: [String: [Repetition]] = [:]
 
   /// An empty value: no item is a copy.
@@ -102,7 +102,7 @@ package struct OwnCopies: Hashable, Sendable {
   /// The id of the item that is kept instead of a copy; nil for an item that is not a copy.
   func original(of item: CountableItem) -> String? { copies[item.id]?.kept }
 
-  /// What the verdict on the item with this id lists about its copies.
+  /// The repetitions that the verdict on the item with this id lists: its copies.
   func statements(about id: String) -> [Repetition] { statements[id] ?? [] }
 
   private static func certain(_ copies: [Copy], _ minutes: Unpaired) -> [Copy] {

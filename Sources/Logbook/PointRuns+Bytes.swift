@@ -94,7 +94,7 @@ extension PointRuns {
       }
     }
 
-    /// All added points in the packed form.
+    /// All added points in the packed format.
     package mutating func finish() -> PointRuns {
       if let open { close(open) }
       open = nil

@@ -44,7 +44,7 @@
   public var positionKind: PositionKind
   /// Whether the source stated `occurrence`, as exports of glucoport do. If so, imports do not change it.
   public var occurrenceIsStated: Bool
-  /// Further statements of the source, such as `beforeMeal`.
+  /// What the source states further about the reading, such as `beforeMeal`.
   public var marks: ReadingMarks
 
   /// The positions that every format and protocol can carry. They have at most 18 digits, so that the

@@ -92,8 +92,8 @@ package struct ReadingIdentity: Hashable, Sendable {
   package var key: [UInt8] { Digest.uuidBytes(of: [Self.keyDomain, text]) }
 }
 
-/// Computes `ReadingIdentity.key` for many readings. The text up to the position is the same for all readings
-/// of a series, so it is made only once.
+/// Computes `ReadingIdentity.key`, the 16 bytes of the identity's UUID, for many readings. The text up to the
+/// position is the same for all readings of a series, so it is made only once.
 package struct ReadingKeys: Sendable {
   /// The canonical texts up to the position, by the number that the caller gave the series.
   private var known: [Int64: [UInt8]] = [:]
@@ -108,7 +108,7 @@ package struct ReadingKeys: Sendable {
   /// An empty cache of series.
   package init() {}
 
-  /// The key of a reading.
+  /// The 16 bytes of the UUID of a reading's identity.
   ///
   /// - Parameters:
   ///   - series: the number that the caller gave the series.

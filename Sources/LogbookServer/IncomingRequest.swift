@@ -39,7 +39,7 @@ struct RequestOrigin {
   /// the same for all devices of a household.
   static func address(of peer: SocketAddress?) -> String {
     guard let text = peer?.ipAddress else { return "" }
-    // The address is parsed to bytes, since its text form omits zeros.
+    // The address is parsed to bytes, since its text omits zeros.
     var bytes = [UInt8](repeating: 0, count: 16)
     let number = text.prefix { $0 != "%" }
     guard inet_pton(AF_INET6, String(number), &bytes) == 1 else { return text }

@@ -247,7 +247,7 @@ struct UnixSocket: Sendable {
     }
   }
 
-  /// Removes the socket from the file system, unless another process has replaced it.
+  /// Removes the socket from the file system. If another process has replaced the socket, nothing is removed.
   func remove() {
     var status = stat()
     if lstat(path, &status) == 0, status.st_dev == device, status.st_ino == inode { unlink(path) }

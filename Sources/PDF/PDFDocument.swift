@@ -179,7 +179,7 @@ package struct PDFDocument: Sendable {
 extension PDFDocument {
   private mutating func write(_ text: String) { pages[pages.count - 1].content += text }
 
-  /// Writes an operator, unless the last operator of its kind on this page is the same.
+  /// Writes an operator. If the last operator of its kind on this page is the same, nothing is written.
   private mutating func set(_ kind: String, _ text: String) {
     if state[kind] == text { return }
     state[kind] = text

@@ -15,7 +15,7 @@ package struct RemoteAddress: Hashable, Sendable {
   let port: Int
   /// Whether the host is this machine.
   let isLoopback: Bool
-  /// The address in its shortest form, without a final slash.
+  /// The address in its shortest notation, without a final slash.
   package let text: String
 
   /// Parses an address.

@@ -34,8 +34,8 @@ package struct FingerStickFigures: Sendable {
   /// The high blood glucose index.
   package let highRisk: Metric
 
-  /// In which direction LO and HI may have changed the mean; nil unless more than one reading in a hundred is
-  /// LO or HI.
+  /// In which direction LO and HI may have changed the mean; nil if at most one reading in a hundred is LO or
+  /// HI.
   var bound: SensorFigures.Bound? { SensorFigures.Bound(lows: lows, highs: highs, of: readings) }
 }
 

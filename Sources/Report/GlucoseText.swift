@@ -9,7 +9,7 @@ package struct GlucoseText: Sendable {
   /// The decimal mark.
   package let mark: String
 
-  /// Texts in this unit, with a decimal point unless another mark is given.
+  /// Texts in this unit. The decimal mark is a point by default.
   package init(_ unit: GlucoseUnit, mark: String = ".") {
     self.unit = unit
     self.mark = mark

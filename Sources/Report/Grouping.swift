@@ -6,8 +6,8 @@ package import Logbook
 package enum Grouping: String, CaseIterable, Sendable {
   case day, week, month, hour, weekday, device, kind
 
-  /// The key of the group that contains a time, on the clock that the device showed; nil for groups without
-  /// times.
+  /// The key of the group that contains a time: a number such as the day or the hour, by the clock that the
+  /// device showed. Nil for groups without times.
   package func key(of time: DeviceTime) -> Int? {
     let day = Self.day(of: time)
     switch self {

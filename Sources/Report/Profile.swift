@@ -22,7 +22,7 @@ package struct Profile: Sendable {
   package let shortage: Shortage?
 }
 
-/// Smooths a curve over the hours of a day, whose end continues at its beginning.
+/// Smooths a curve over the hours of a day. The end of the curve continues at its beginning.
 enum CyclicSmoothing {
   /// The mean of each value and its two neighbours, with weights of 4, 1 and 1; a missing neighbour has no
   /// weight. A curve that is below another one before smoothing is also below it afterwards.

@@ -21,8 +21,7 @@ package struct SensorFigures: Sendable {
     case orHigher = "or_higher"
     case either
 
-    /// The direction for these numbers of readings; nil unless more than one reading in a hundred is LO or
-    /// HI.
+    /// The direction for these numbers of readings; nil if at most one reading in a hundred is LO or HI.
     init?(lows: Int, highs: Int, of count: Int) {
       guard (lows + highs) * 100 > count else { return nil }
       self = highs == 0 ? .orLower : lows == 0 ? .orHigher : .either

@@ -17,7 +17,7 @@ package struct DoubledItems: Hashable, Sendable {
   package internal(set) var items: Int
 }
 
-/// The amounts of one source: of bolus insulin, carbohydrates or finger sticks.
+/// The amounts of one source: of bolus insulin, basal insulin, carbohydrates or finger sticks.
 package struct SourceAmount: Hashable, Sendable {
   /// The source.
   package let source: CountingSource

@@ -499,8 +499,8 @@ extension SourceTally {
 // MARK: - Sources that have together what another one has
 
 extension SourceTally {
-  /// Finds sources whose items are those of several others together, such as an app that collects the doses
-  /// of a pen and a diary. If one other source has all of the items, no further source is searched.
+  /// Finds sources that repeat the items of several other sources together, such as an app that collects the
+  /// doses of a pen and a diary. If one other source has all of the items, no further source is searched.
   private mutating func decideSums(_ day: Int) {
     guard kind != .smbg else { return }
     let around = Self.around(day)
@@ -562,8 +562,8 @@ extension SourceTally {
     }.sorted { ($1.total, $0.source.text) < ($0.total, $1.source.text) }
   }
 
-  /// The pairs of sources that seem to state the same items on days of the period, unless a person decided
-  /// that both count.
+  /// The pairs of sources that seem to state the same items on days of the period. Pairs are left out if a
+  /// person decided that both count.
   func doubts(_ rules: CountingRules) -> [SourceDoubt] {
     undecidedPairs(rules).map { pair, doubt in
       let shift = doubt.shifts.max { ($0.value, abs($1.key), $1.key) < ($1.value, abs($0.key), $0.key) }

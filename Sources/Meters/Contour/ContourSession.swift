@@ -8,7 +8,7 @@ final class ContourSession {
   private static let answerMilliseconds = 5000
   /// The timeout for the first header and for the closing handshake.
   private static let handshakeMilliseconds = 2000
-  /// The silence that ends a message, whose reports arrive 12 to 20 ms apart.
+  /// The silence that ends a message. The reports of a message arrive 12 to 20 ms apart.
   private static let silenceMilliseconds = 60
   /// The number of times that a frame is requested again, by the manufacturer's rules.
   private static let maxRefusals = 6
@@ -39,8 +39,8 @@ final class ContourSession {
     )
   }
 
-  /// Reads the memory, from the oldest result to the last record, whose code states that the memory is
-  /// complete.
+  /// Reads the memory, from the oldest result to the last record. The code of the last record states that the
+  /// memory is complete.
   func readRecords(_ add: (ASTMRecord) throws -> Void) throws {
     var reader = FrameOrder()
     var reply = ContourByte.acknowledge

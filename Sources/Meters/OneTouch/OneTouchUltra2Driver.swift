@@ -138,7 +138,7 @@ private final class Ultra2Session {
   private static let silenceMilliseconds = 2000
   /// The time to wait for the next line of a dump, since the meter pauses between lines.
   private static let lineMilliseconds = 5000
-  /// The time to wait for the rest of a line, whose characters follow each other immediately.
+  /// The time to wait for the rest of a line. The characters of a line follow each other immediately.
   private static let nextMilliseconds = 1000
   /// The maximum number of bytes to discard, above the size of the largest memory with 999 records.
   private static let maxDrained = 100_000

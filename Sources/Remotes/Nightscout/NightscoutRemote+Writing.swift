@@ -16,7 +16,7 @@ extension NightscoutRemote {
     case refused(String)
   }
 
-  /// Changes members of a document, unless another program changed it after it was read.
+  /// Changes members of a document. If another program changed it after it was read, nothing is written.
   ///
   /// After a patch by API v3, the memory of a site contains exactly the members of the patch. If `mills` is
   /// missing, the dose stops counting until the site restarts. A document of API v1 has no identifier, so

@@ -96,7 +96,7 @@ package enum SourceProgram {
   private static func hasEnded(_ process: Int32) -> Bool {
     do {
       let line = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
-      // The state is after the name, which is in parentheses and may itself contain parentheses.
+      // The process state is after the name, which is in parentheses and may itself contain parentheses.
       let state = line.split(separator: ")").last?.first { $0 != " " }
       return state == "Z" || state == "X"
     } catch {

@@ -226,8 +226,8 @@ package struct DayTally: Sendable {
     firstCurve = max(0, days.count - curves)
   }
 
-  /// Adds the next reading. A reading that does not count is not shown, unless it is left out in favour of
-  /// another source.
+  /// Adds the next reading. A reading that does not count is shown only if another source counts instead of
+  /// it.
   ///
   /// - Parameter source: the source of a finger stick.
   package mutating func add(

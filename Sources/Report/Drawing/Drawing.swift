@@ -71,8 +71,8 @@ struct Drawing: Sendable {
   /// Ends the innermost open structure element.
   mutating func end() { operations.append(.end) }
 
-  /// Adds a text, unless it is empty. The alignment determines whether the text begins, has its middle or
-  /// ends at `x`.
+  /// Adds a text; an empty one is ignored. The alignment determines whether the text begins, has its middle
+  /// or ends at `x`.
   mutating func text(
     _ text: String, _ x: Double, _ y: Double, _ font: Font = .plain, _ ink: Ink = .text,
     _ alignment: Alignment = .start

@@ -72,7 +72,7 @@ package struct ReportContents: Sendable {
   package var links: [ReportLink] = []
   /// The person; nil without a name.
   package var person: ReportPerson?
-  /// The times in the period whose sensor values no source has any more.
+  /// The times in the period for which no source has sensor values any more.
   package var missing: [MissingTime] = []
   /// The figures and the dates of the period of the same length before this one; nil if they are not
   /// compared.

@@ -38,8 +38,8 @@ extension ReportPage {
           let name = texts.weekdays[self.weekday(last.day - Self.thumbnails + 1 + column)]
           drawing.text(name, (area.left + area.right) / 2, Drawing.titleHeight + 9, .small, .soft, .middle)
         }
-        // If there are fewer than fourteen days, the first places are empty, so that the last day is always
-        // in the same place.
+        // If there are fewer than fourteen days, the first pictures are empty, so that the last day is always
+        // at the same position.
         let place = index - (Self.thumbnails - days.count)
         let day = days.indices.contains(place) ? days[place] : nil
         thumbnail(day, area, hasLabels: column == 0, namesWeekday: isPhone, on: &drawing)

@@ -122,9 +122,9 @@ package struct SheetTexts: Sendable {
   package let sticksShort: String
   /// The name of the device for readings that a person typed.
   package let typed: String
-  /// Names the people for whom the targets `older` are: older people and others at high risk.
+  /// Names the people for whom the targets `older` are meant: older people and others at high risk.
   package let olderTargets: String
-  /// Names the people for whom the targets `pregnancy` are.
+  /// Names the people for whom the targets `pregnancy` are meant.
   package let pregnancyTargets: String
   /// The abbreviations of the twelve months.
   package let months: [String]
