@@ -174,8 +174,8 @@ package struct CountingSource: Hashable, Sendable {
     role = Self.role(of: format)
   }
 
-  /// The source of a device's readings. If the device has a serial number and the format is not a
-  /// collector's, the role is `memory`.
+  /// The source of a device's readings. Its role is that of the device's format. A device with a serial
+  /// number has the role `memory` instead of `app`.
   package init(_ device: Device) {
     format = device.format
     // Without a serial number, the model is the name of the app or phone. Records of the same source have

@@ -66,7 +66,8 @@ package struct LogbookZones: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - fallback: the base zone if no record states a known one.
-  ///   - unknownNames: names of unknown zones in other statements. They are added to `unknownPeriods`.
+  ///   - unknownNames: names of unknown zones in statements about imports. They are added to
+  ///     `unknownPeriods`.
   package init(
     records: [(guid: String, state: RecordState)], fallback: NamedZone = .utc,
     unknownNames: Set<String> = []

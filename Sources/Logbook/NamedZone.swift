@@ -33,8 +33,8 @@ package struct NamedZone: Sendable {
     (["UTC"] + TimeZone.knownTimeZoneIdentifiers.filter { $0.contains("/") }).sorted()
   }
 
-  /// The name of the zone that a person probably means. The zone is found by the name of its city, in upper
-  /// or lower case, even with a typing error.
+  /// The name of the zone that a person probably means. The zone is found by its name or the name of its
+  /// city, in upper or lower case, even with a typing error.
   private static func nearest(to text: String) -> String? {
     // The search compares the text with all names, so the length of the text is limited.
     guard text.count <= 64 else { return nil }

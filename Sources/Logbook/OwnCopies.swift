@@ -21,15 +21,15 @@
 /// at most a tenth. Apps convert by 18, 18.0182 or 18.01559, and an app does not change its unit within a
 /// second.
 ///
-/// The rule for ids: equal doses at the same second are one dose, unless it is a full minute. Equal meals at
+/// The rule for ids: equal doses at the same second are one dose, except at a full minute. Equal meals at
 /// the second of such doses are one meal. Equal meals at another second are one meal only if there is further
 /// evidence: such doses in more than five minutes within a week before and after. Pairs of meals are not
 /// evidence: food diaries give two equal foods of a meal the same time.
 ///
 /// At a full minute, two equal doses may be one dose in two injections. They are copies only if four in five
-/// minutes with doses around them have two equal doses. These must have at least four different amounts. The
-/// minutes are those within a week before and after, within two days before, within two days after, or within a
-/// day before and after: an export may repeat only some days of another one.
+/// minutes with doses around them have two equal doses. There must be more than five such minutes, with at least
+/// four different amounts. The minutes are those within a week before and after, within two days before, within
+/// two days after, or within a day before and after: an export may repeat only some days of another one.
 package struct OwnCopies: Hashable, Sendable {
   fileprivate struct Copy: Hashable, Sendable {
     let item: String
@@ -117,7 +117,8 @@ package struct OwnCopies: Hashable, Sendable {
   }
 
   /// Selects copies with a time cut to the minute. All items with seconds within a week before and after a
-  /// selected copy have such copies, in at least `minWhole` minutes.
+  /// selected copy have such copies. At least `minWhole` minutes have such copies, and none of them is
+  /// doubtful.
   private static func whole(_ copies: [Copy], _ cut: [Copy], _ exact: [Int64]) -> [Copy] {
     var (clear, doubtful) = (
       Window(cut.filter { !$0.isDoubtful }.map(\.instant)), Window(cut.filter(\.isDoubtful).map(\.instant))
@@ -131,7 +132,7 @@ package struct OwnCopies: Hashable, Sendable {
   }
 
   /// Selects copies at full minutes. In one of `completeSpans` around a selected copy, four in five minutes with
-  /// doses have two equal doses, of at least `minAmounts` amounts.
+  /// doses have two equal doses. There are more than five such minutes, with at least `minAmounts` amounts.
   private static func complete(_ copies: [Copy], _ repeated: [Copy], _ single: [Int64]) -> [Copy] {
     let doses = repeated.filter { $0.kind == .insulin }
     var found: Set<Copy> = []

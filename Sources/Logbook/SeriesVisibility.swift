@@ -166,7 +166,7 @@ extension SeriesVisibility {
     private let said: SeriesVisibility
     /// The lists that begin after the last requested point, in reverse order.
     private var unopened: [PointRuns]
-    /// The cursors of the lists that begin before or at the last requested point, except `front`.
+    /// The cursors of the lists that have begun and still have points, except `front`.
     private var waiting = WaitingCursors()
     /// The list that contained the last point. It is most likely to contain the next one.
     private var front: PointRuns.Cursor?

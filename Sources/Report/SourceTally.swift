@@ -465,8 +465,8 @@ extension SourceTally {
   }
 
   /// Whether one source repeats items of the other: nearly all of its items have an equal amount in the other
-  /// source at the same time difference. These must be several different amounts, since a person who takes
-  /// the same dose at fixed hours has only one or two.
+  /// source at the same time difference. If this difference is not 0, there must be several different
+  /// amounts. A person who takes the same dose at fixed hours has only one or two.
   private func isPart(_ own: Day, _ other: Day, _ best: (seconds: Int64, found: Shift)?) -> Bool {
     let items = min(own.items, other.items)
     guard let best, items >= Self.minPart, isLargePart(own, other) else { return false }

@@ -20,7 +20,7 @@ extension NightscoutRemote {
   ///
   /// After a patch by API v3, the memory of a site contains exactly the members of the patch. If `mills` is
   /// missing, the dose stops counting until the site restarts. A document of API v1 has no identifier, so
-  /// that two patches would add it to the memory twice. So the whole document is replaced.
+  /// that two patches would add it to the memory twice. So such a document is replaced as a whole.
   func patch(
     _ document: NightscoutDocument, _ members: [String: JSONValue], _ writer: NightscoutWriter
   ) async throws(ServiceError) -> Written {

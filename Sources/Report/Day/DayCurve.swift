@@ -226,8 +226,8 @@ package struct DayTally: Sendable {
     firstCurve = max(0, days.count - curves)
   }
 
-  /// Adds the next reading. A reading that does not count is shown only if another source counts instead of
-  /// it.
+  /// Adds the next reading. Readings that do not count are not shown, except scans, and finger sticks for
+  /// which another source counts.
   ///
   /// - Parameter source: the source of a finger stick.
   package mutating func add(
