@@ -13,8 +13,8 @@ actor WorkLimits {
     maxPerLogin = perLogin
   }
 
-  /// Reserves an amount for a login. Returns false if it exceeds a limit. If no other work is in progress,
-  /// any amount is accepted.
+  /// Reserves an amount for a login. Returns false if it exceeds a limit. The first work in progress may
+  /// exceed the total limit, and the first work of a login may exceed the limit of a login.
   func take(_ amount: Int, for login: String) -> Bool {
     let own = reservedByLogin[login] ?? 0
     guard reserved == 0 || reserved + amount <= max, own == 0 || own + amount <= maxPerLogin else {

@@ -35,9 +35,9 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
   static let overlap: Int64 = 60_000
   /// The tolerance when a time is compared with the site's clock; see `NightscoutTime.slack`.
   static let slack = NightscoutTime.slack
-  /// The maximum time in milliseconds for which the history is not read if the latest times have not changed.
-  /// In this time, only writes may be missing that became visible up to `overlap` late, and sweeps find most
-  /// of them. Entries that no search by time finds are counted at the same interval.
+  /// The history may lack writes that became visible up to `overlap` late. In this case, it is read again
+  /// after this time in milliseconds, even if the latest times have not changed. Until then, sweeps find most
+  /// of these writes. Entries that no search by time finds are counted at the same interval.
   static let unfoundWait: Int64 = 6 * 3_600_000
   /// The length of the period that a sweep reads, in milliseconds.
   static let sweepMilliseconds: Int64 = 2 * 86_400_000

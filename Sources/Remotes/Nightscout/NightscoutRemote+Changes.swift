@@ -52,8 +52,9 @@ extension NightscoutRemote {
   }
 
   /// Begins a round with one request. A round without changes needs only two further requests. The history is
-  /// read if a latest time has changed, and every few hours. It is always read if an event is in the future,
-  /// since the latest times then do not show changes.
+  /// read if a latest time has changed, or if the server's clock was set back. If writes may be missing that
+  /// became visible late, the history is also read every few hours. It is always read if an event is in the
+  /// future, since the latest times then do not show changes.
   private func begin(_ before: NightscoutCursor?) async throws(ServiceError) -> NightscoutCursor {
     let latest = try await latestTimes()
     let asked = try await session.now()

@@ -108,7 +108,8 @@ extension NightscoutRemote {
     ).items.compactMap(NightscoutDocument.init)
   }
 
-  /// Creates a document for a record. Nil if another program created one with this key in the meantime.
+  /// Creates a document for a record. Nil if another program created a document with this key in the
+  /// meantime.
   func create(
     _ change: RecordChange, identifier: String, nextTo others: [NightscoutDocument],
     _ writer: NightscoutWriter

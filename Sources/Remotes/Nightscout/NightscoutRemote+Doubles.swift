@@ -11,8 +11,10 @@ extension NightscoutRemote {
   /// The maximum number of doubles of one document that are removed after its deletion.
   private static let maxDoubles = 10
 
-  /// Removes doubles among these documents. Only one node does this: the one with the largest id among the
-  /// nodes that wrote the doubles. If two nodes did it at the same time, they would remove both documents.
+  /// Removes doubles among these documents, if this is the task of this node. Of two valid documents, the
+  /// node with the largest id among their writers removes one. Of a deleted and a valid document, the writer
+  /// of the valid one removes the deleted one. If two nodes did this at the same time, they would remove both
+  /// documents.
   func removeDoubles(
     among documents: [NightscoutDocument], _ writer: NightscoutWriter
   ) async throws(ServiceError) {

@@ -61,7 +61,8 @@ extension NightscoutRemote {
 
   // MARK: An existing document
 
-  /// Writes a change into a document. Nil if another program changed the document in the meantime.
+  /// Writes a change into a document. Nil if the caller must try again: another program changed the document
+  /// in the meantime, or the document has an interrupted withdrawal.
   func write(
     _ change: RecordChange, into document: NightscoutDocument, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
@@ -246,8 +247,8 @@ extension NightscoutRemote {
     ])
   }
 
-  /// The document that contains the record at present, if this or another change moved it; nil if no change
-  /// moved it.
+  /// Finds the valid document that contains the record, also if a change has moved the record to another
+  /// document. Nil if there is none.
   func moved(_ change: RecordChange) async throws(ServiceError) -> NightscoutDocument? {
     if let document = try await live(change.guid) { return document }
     guard case .document(let document) = try await find(.treatments, movedKey(change)),

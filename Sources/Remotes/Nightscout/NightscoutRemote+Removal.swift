@@ -28,8 +28,9 @@ extension NightscoutRemote: RemovalService {
     return true
   }
 
-  /// Marks each document of a record as withdrawn, then deletes it normally. Other stores keep the record,
-  /// which the withdrawal hides there. Documents that interrupted moves left are removed, too.
+  /// Marks each document that glucoport wrote for the record as withdrawn, then deletes the document
+  /// normally. Other stores keep the record, which the withdrawal hides there. Documents that interrupted
+  /// moves left are removed, too.
   func remove(_ change: RecordChange, _ run: RunStamp) async throws(ServiceError) {
     guard try await session.rights()?.maySend ?? true else { throw .readOnly }
     let writer = NightscoutWriter(run)
@@ -66,7 +67,7 @@ extension NightscoutRemote: RemovalService {
   /// withdrawal. The search begins at an earlier document of the record, and follows its moves.
   ///
   /// A site answers 410 for a deleted document. If the request lists fields and `isValid` is not among them,
-  /// the site returns the deleted document instead.
+  /// the site returns the deleted document instead. So the request lists fields.
   func withdrawnKey(_ path: String) async throws(ServiceError) -> String? {
     var path = path
     for _ in 0..<Self.maxWithdrawnKeys {

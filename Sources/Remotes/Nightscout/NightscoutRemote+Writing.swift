@@ -111,8 +111,8 @@ extension NightscoutRemote {
     return items.lazy.compactMap(NightscoutRawTreatment.init).first { $0.key == key }
   }
 
-  /// Replaces a document of API v1. It is first read again. If it then differs from the document on which the
-  /// change is based, it is not replaced.
+  /// Replaces a document of API v1, which was read again as `raw`. If `raw` differs from the document on
+  /// which the change is based, nothing is written.
   private func replace(
     _ document: NightscoutDocument, _ raw: NightscoutRawTreatment, _ members: [String: JSONValue]
   ) async throws(ServiceError) -> Written {

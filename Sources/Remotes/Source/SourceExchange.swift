@@ -221,7 +221,7 @@ package enum SourceExchange {
     return switch head.status {
     case 300..<400, 401, 408, 429, 500...: true
     // Without the header `WWW-Authenticate`, the login was not the reason. The answer may come from a service
-    // that excludes programs.
+    // that excludes programs, and its body may explain this.
     case 403: head.headers.contains(name: "WWW-Authenticate")
     default: false
     }
