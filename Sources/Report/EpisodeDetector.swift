@@ -66,9 +66,9 @@ struct Episode: Sendable {
   let hasDeeper: Bool
 }
 
-/// Finds the episodes of one kind. An episode begins with at least 15 minutes of samples beyond the limit,
-/// and ends before at least 15 minutes of samples within the limit. A shorter recovery is part of the
-/// episode.
+/// Finds the episodes of one kind. An episode begins with at least 15 minutes of samples beyond the limit, or
+/// with more than two hours for `extendedLow`. It ends before at least 15 minutes of samples within the
+/// limit. A shorter recovery is part of the episode.
 struct EpisodeDetector: Sendable {
   static let recoveryMinutes = 15
 

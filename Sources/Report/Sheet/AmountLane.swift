@@ -141,8 +141,8 @@ struct AmountLane {
     return minutes
   }
 
-  /// The number above a mark: the sum of its amounts. If all amounts are equal, the number of doses and one
-  /// amount are shown. So a reader notices a dose that is stated twice.
+  /// The number above a mark: the sum of its amounts. If there are several equal amounts, their number and
+  /// one of them are shown. So a reader notices a dose that is stated twice.
   private func text(_ mark: Mark) -> String {
     let count = mark.amounts.count
     let isRepeated = count > 1 && Set(mark.amounts).count == 1
