@@ -2,7 +2,7 @@
 
 package import Logbook
 
-/// The Bluetooth meters of this computer, by bluetoothd.
+/// Lists, pairs and connects the Bluetooth meters of this computer through bluetoothd.
 package final class BluetoothBus {
   /// Asks a person for the passkey of a meter; nil ends the pairing.
   package typealias Passkey = (_ name: String) -> UInt32?

@@ -171,7 +171,7 @@ package protocol PurgeService: Sendable {
   func purge(_ logbook: RemoteLogbook) async throws(ServiceError)
 }
 
-/// The identity of one run of `upload`, which it sends to a service with every request.
+/// The identity of one run of `upload`. The run sends it to a service with every request.
 package struct RunStamp: Hashable, Sendable {
   /// The id of this installation, a random UUID.
   package var node: String

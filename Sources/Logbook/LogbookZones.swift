@@ -36,8 +36,8 @@ package struct LogbookZones: Hashable, Sendable {
   /// them.
   private static let maxCandidates = 8
 
-  /// The periods in the order of precedence: first those that name devices, then those that were made later,
-  /// then by guid.
+  /// The periods in the order of precedence. Periods that name devices come first, then periods that were
+  /// made later. If these are equal, the guids decide.
   package let periods: [ZonePeriod]
   /// The number of periods beyond `maxPeriods`, which are not used.
   package let ignoredPeriods: Int
@@ -370,8 +370,8 @@ extension RecordState {
     DeviceTime(seconds: shown.seconds - Int64(utcOffset))
   }
 
-  /// The time as it is equal in every store, whatever its zones. An instant is shown in UTC, and any other
-  /// time stays unchanged.
+  /// The time that every store writes. An instant is shown in UTC, whatever zone this store shows it in. Any
+  /// other time stays unchanged.
   package func withoutZone(_ shown: DeviceTime) -> (DeviceTime, Placement) {
     guard source == .instant else { return (shown, self) }
     let utc = instant(of: shown)

@@ -4,9 +4,9 @@ import Glibc
 
 /// Converts names of files to text without losing a byte.
 ///
-/// On Linux a file name can have any bytes, while a text is Unicode. A byte that is not UTF-8 becomes the
-/// character U+10FF00 plus the byte, which is in a private area. If a name contains such characters itself,
-/// their bytes are converted in the same way. Use `bytes` for system calls and `shown` for people.
+/// On Linux a file name can have any bytes, while a text is Unicode. A byte that is not UTF-8 becomes a
+/// character of a private area: U+10FF00 plus the byte. If a name contains such characters itself, their
+/// bytes are converted in the same way. Use `bytes` for system calls and `shown` for people.
 package enum PathText {
   private static let escapes: ClosedRange<UInt32> = 0x10FF00...0x10FFFF
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What determines the position of a reading in its series, which are the readings of one device and kind.
-/// The raw value is the code in the store.
+/// What determines the position of a reading in its series. A series consists of the readings of one device
+/// and kind. The raw value is the code in the store.
 @frozen public enum PositionKind: UInt8, CaseIterable, Sendable {
   /// The device time as shown.
   case time = 0
@@ -86,7 +86,7 @@
     positionKind == .time && kind.valueIsPartOfIdentity ? measurement.valueBucket : 0
   }
 
-  /// The reading as it is equal in every store: an instant is in UTC, whatever zone this store shows it in.
+  /// The reading as every store sends it: an instant is in UTC, whatever zone this store shows it in.
   package var withoutZone: Reading {
     guard placement.source == .instant else { return self }
     var reading = self
@@ -198,7 +198,7 @@
 
 /// A reading that was sent, and that the remote already has in a document of another program.
 package struct SameReading: Hashable, Sendable {
-  /// The index of the reading that was sent, in its batch.
+  /// The index in the batch of the reading that was sent.
   package var item: Int
   /// The 16 bytes of the identity's UUID for the reading that the document contains; see
   /// `ReadingIdentity.key`.

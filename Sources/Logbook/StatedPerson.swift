@@ -110,7 +110,7 @@ extension StatedPerson {
   }
 
   /// The letter without its accent, by its name in Unicode: `LATIN SMALL LETTER E WITH ACUTE` becomes `e`. A
-  /// letter of another script becomes its Unicode name, which is equal for its variants.
+  /// letter of another script becomes its Unicode name without the accent, so that its variants are equal.
   private static func plainLetters(of scalar: Unicode.Scalar) -> String {
     guard !scalar.isASCII, var name = scalar.properties.name else { return String(scalar) }
     if name.hasPrefix("FULLWIDTH ") { name.removeFirst("FULLWIDTH ".count) }

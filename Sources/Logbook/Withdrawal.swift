@@ -7,8 +7,8 @@ package struct Withdrawal: Hashable, Sendable {
   package enum Subject: Hashable, Sendable {
     /// The items of an import, or a part of them.
     case input(WithdrawnInput)
-    /// The items of an import that withdrawals of other imports also list. They are shown until this import
-    /// is undone, too.
+    /// The items of this import that withdrawals of other imports also list. The items stay visible until
+    /// this import is undone, too.
     case brought(WithdrawnInput)
     /// The readings of a device in a range of times, including readings that are imported later.
     case device(DeviceRule)

@@ -23,7 +23,7 @@ package struct LogbookPlace: Hashable, Sendable {
   }
 }
 
-/// A login of the server, which a client proves with its token.
+/// A login at the server. A client proves the login with a token.
 package struct Login: Hashable, Sendable {
   /// The name for people.
   package var name: String

@@ -177,7 +177,7 @@ enum WireRoute: String, CaseIterable {
 
   private static func routes(of path: String) -> [WireRoute] {
     if path.hasPrefix(WireProtocol.blobsPath) { return [.blobs] }
-    // The path ends with the secret of a link, which must not be logged or counted.
+    // The path ends with the secret of a link. The secret must not be logged or counted.
     if path.hasPrefix(WireProtocol.pagesPath) { return [.page] }
     return allCases.filter { $0.path == path }
   }

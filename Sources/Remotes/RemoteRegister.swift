@@ -4,7 +4,7 @@ package import Logbook
 
 /// A kind of remote, with its client. Each kind is one file, and one line in `RemoteRegister`.
 protocol RemoteKind: LogbookService {
-  /// The id of the kind, which stores contain.
+  /// The id of the kind, as stores save it.
   static var id: String { get }
   /// The name of the kind, for people.
   static var title: String { get }
@@ -63,7 +63,7 @@ package struct RemoteLogin: Sendable {
 
 /// The description of a kind of remote.
 package struct RemoteKindInfo: Hashable, Sendable {
-  /// The id of the kind, which stores contain.
+  /// The id of the kind, as stores save it.
   package let id: String
   /// The name of the kind, for people.
   package let title: String

@@ -40,8 +40,8 @@ final class LibUSB {
 
   /// Opens a device from a listing.
   ///
-  /// - Parameter isShared: whether its ids are those of a chip, which needs separate rules if permission is
-  ///   missing.
+  /// - Parameter isShared: whether the ids of the device are those of a chip. If permission is missing, a
+  ///   chip needs separate rules.
   func open(_ device: PluggedDevice, isShared: Bool, watch: Watch) throws(Failure) -> LibUSBPort {
     var handle: OpaquePointer?
     var code = LIBUSB_ERROR_NO_DEVICE.rawValue
@@ -132,9 +132,9 @@ final class LibUSBPort: USBPort {
   /// The number of pending reads at an endpoint of a device that sends without a request. A meter sends fewer
   /// packets than this between two exchanges.
   private static let keptReads = 16
-  /// The time limit for a cancelled transfer to return from the kernel, which takes microseconds. A defective
-  /// host controller may exceed the limit. The transfer's memory is then never freed, since the kernel may
-  /// still write to it.
+  /// The time limit for a cancelled transfer to return from the kernel. This usually takes microseconds. A
+  /// defective host controller may exceed the limit. The transfer's memory is then never freed, since the
+  /// kernel may still write to it.
   private static let cancelMilliseconds = 1000
 
   private let library: LibUSB

@@ -43,8 +43,8 @@ package enum PageLimits {
   package static func items(_ limit: Int) -> Int { min(max(limit, 1), WireProtocol.maxReadings) }
 }
 
-/// The texts for sequence numbers of a logbook's changes, which clients store as positions. They are the same
-/// in every storage.
+/// The texts for sequence numbers of a logbook's changes. Clients store these texts as positions. They are
+/// the same in every storage.
 ///
 /// A text consists of a sequence number, a dot, and the tag of the epoch in which this number was assigned. A
 /// restore from a backup begins a new epoch, so that numbers assigned after the backup are recognised as

@@ -126,8 +126,8 @@ extension AccuChekGuideDriver {
   }
 }
 
-/// The entries read from an Accu-Chek's memory: glucose, control solution, and the meal marks of glucose
-/// entries of the same instant.
+/// The entries read from an Accu-Chek's memory: glucose, control solution, and meal marks. A meal mark
+/// belongs to the glucose entry of the same instant.
 private struct AccuChekMemory {
   /// Warnings for the person. They reject nothing.
   private var warnings: [String] = []

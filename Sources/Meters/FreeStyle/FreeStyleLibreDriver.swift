@@ -59,7 +59,8 @@ extension Measurement {
 }
 
 extension ReadingMarks {
-  /// The mark of a value at the end of a sensor's range, which means LO or HI. Strips have a wider range.
+  /// The mark of a value at the end of a sensor's range. Such a value means LO or HI. Strips have a wider
+  /// range.
   static func libreLimit(_ number: Int?, _ kind: ReadingKind) -> ReadingMarks {
     guard let number else { return [] }
     return number >= 500 || (number <= 40 && kind != .smbg) ? .atLimit : []

@@ -180,7 +180,8 @@ final class FreeStyleSession {
 }
 
 extension FreeStyleSession {
-  /// The answer to a command, which is repeated after a damaged answer; nil if the meter refuses.
+  /// Sends a command and returns the answer; nil if the meter refuses. After a damaged answer, the command is
+  /// sent again.
   private func request<Answer>(_ command: String, _ read: ([UInt8]) -> Answer?) throws -> Answer? {
     let doing = "asking for \(command.filter { $0.isLetter })"
     for _ in 1...Self.maxTries {

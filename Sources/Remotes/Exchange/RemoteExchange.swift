@@ -85,8 +85,8 @@ extension RemoteExchange {
     RetryAfter.seconds(answer.headers.first(name: "Retry-After"), date: answer.headers.first(name: "Date"))
   }
 
-  /// The error for a redirection, which names its target. Redirections are not followed, so that a token is
-  /// only sent to the configured host.
+  /// The error for a redirection. Its message names the target of the redirection. Redirections are not
+  /// followed, so that a token is only sent to the configured host.
   private func redirection(_ answer: ExchangeAnswer) -> ServiceError {
     let target = answer.headers.first(name: "Location").flatMap { URLComponents(string: $0) }
     guard let host = target?.host, let scheme = target?.scheme else {
