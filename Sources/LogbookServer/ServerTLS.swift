@@ -6,7 +6,7 @@ import NIOSSL
 
 /// The files for TLS.
 package struct ServerTLS: Hashable, Sendable {
-  /// The path of a PEM file with the certificate of the server and those that signed it.
+  /// The path of a PEM file with the certificate of the server and the certificates of its signers.
   package var certificateFile: String
   /// The path of a PEM file with the private key.
   package var keyFile: String

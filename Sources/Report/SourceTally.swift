@@ -269,8 +269,8 @@ extension SourceTally {
   private static func mask(_ source: Int) -> Mask { 1 << Mask(source) }
 
   private mutating func mask(of sources: Set<CountingSource>) -> Mask {
-    // The sources are sorted before they get numbers, since only the first `maxSources` sources have separate
-    // figures.
+    // The sources are sorted before they get numbers. Only the first `maxSources` sources have separate
+    // figures, and every store must choose the same ones.
     sources.sorted { $0.text < $1.text }.reduce(0) { mask, source in
       index(of: source).map { mask | Self.mask($0) } ?? mask
     }

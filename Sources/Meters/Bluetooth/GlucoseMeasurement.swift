@@ -119,7 +119,7 @@ struct GlucoseMeasurement: Hashable {
 
 /// A Glucose Measurement Context, characteristic 2A34.
 struct GlucoseContext: Hashable {
-  /// The number of the measurement to which it belongs.
+  /// The number of the measurement to which this context belongs.
   let sequence: UInt16
   /// Carbohydrates in kg.
   let carbohydrates: ShortFloat?

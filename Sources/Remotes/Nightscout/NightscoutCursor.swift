@@ -29,9 +29,9 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
     var refused: [String: Int64] = [:]
   }
 
-  /// Documents that were stored within this time before the last request are requested again, in
-  /// milliseconds. They can become visible late: the server sets the time of a write before the write becomes
-  /// visible, and several server instances have different clocks.
+  /// The length of the time before the last request, in milliseconds. Documents that were stored in this time
+  /// are requested again, since they can become visible late. The server sets the time of a write before the
+  /// write becomes visible, and several server instances have different clocks.
   static let overlap: Int64 = 60_000
   /// The tolerance when a time is compared with the site's clock; see `NightscoutTime.slack`.
   static let slack = NightscoutTime.slack

@@ -143,8 +143,8 @@ private struct NightscoutPushedReading {
   let identity: ReadingIdentity
   let identifier: String
   let time: Int64
-  /// The number of milliseconds that are added to the time of its entry, so that no other entry has the same
-  /// time.
+  /// The number of milliseconds that are added to the time of the reading's entry, so that no other entry has
+  /// the same time.
   var shift: Int64 = 0
 
   init(_ reading: Reading, _ device: Device, at place: Int) {

@@ -61,7 +61,7 @@ package struct DayCurve: Sendable {
   package internal(set) var leftOutSticks: [Dot] = []
   /// Insulin and food that is not in the figures, since another source counts instead.
   package internal(set) var leftOutEvents: [DayEvent] = []
-  /// The number of finger sticks that are copies of a sensor's values, by their source.
+  /// The number of finger sticks that are copies of a sensor's values, by the source of the finger sticks.
   package internal(set) var sensorCopies: [CountingSource: Int] = [:]
   /// The name of a source for people.
   package internal(set) var sourceName: @Sendable (CountingSource) -> String = { $0.text }

@@ -135,7 +135,7 @@ struct DayLine {
     for run in day.runs {
       let points = thinned(run.map(point))
       drawing.path(points, stroke: Drawing.Stroke(ink: .curve, width: width))
-      // The curve of a run with so little width cannot be seen, so its values are drawn as dots, too.
+      // The curve of such a narrow run cannot be seen, so its values are drawn as dots, too.
       guard let first = points.first, let last = points.last, last.x - first.x < 1.5 else { continue }
       for point in points { drawing.circle(point.x, point.y, 1.1, fill: .curve) }
     }
