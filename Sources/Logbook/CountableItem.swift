@@ -161,7 +161,7 @@ extension CountableItem {
 
   /// Whether one item can be a copy of the other. Values in the memories of two devices are two measurements,
   /// except if one device got its value from a linked meter. If a source is unknown, exactly one of the items
-  /// must come from an import: imports create ids of version 8.
+  /// must have an id that an import computed; see `Guid.isDerived`.
   private func hasOtherOrigin(_ other: CountableItem) -> Bool {
     if source.role == .unknown || other.source.role == .unknown {
       return Guid.isDerived(id) != Guid.isDerived(other.id)

@@ -95,8 +95,8 @@ package struct CountingRules: Hashable, Sendable {
   /// Whether repetitions are left out.
   package var isOn: Bool { !isOff }
 
-  /// The verdict that a person's decision or a sensor determines; nil if it depends on the other items near
-  /// the item's time.
+  /// The verdict that follows without a comparison with other sources. A person's decision, a sensor's value
+  /// or a copy in the same source can determine it. Nil if the other items near the item's time determine it.
   func verdict(of item: CountableItem) -> CountVerdict? {
     if isOff { return .counts(alsoIn: []) }
     if !isChosen(item.kind, item.source, shown: item.shown) { return .notChosen }

@@ -144,7 +144,8 @@ public struct LogbookZone: Sendable {
     return stretches
   }
 
-  /// Whether a period begins or ends within two days of an instant in UTC seconds.
+  /// Whether a period begins or ends near the day that begins at this instant in UTC seconds: on that day, or
+  /// within two days of it.
   func hasBorder(near seconds: Int64) -> Bool {
     let near = seconds - 2 * 86400...seconds + 3 * 86400
     return periods.contains { near.contains($0.from) || near.contains($0.until) }

@@ -161,8 +161,8 @@ extension PointRuns: Hashable {
   package func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 }
 
-// Differences and unions are computed on runs. So a run of a million points that does not overlap the other
-// set costs as much time as one point.
+// Differences are computed on runs. So a run of a million points that does not overlap the other set costs as
+// much time as one point. A union is computed on runs only if all points of the other set are later.
 
 extension PointRuns {
   /// The points that are not in `other`.

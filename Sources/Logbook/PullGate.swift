@@ -3,7 +3,7 @@
 /// Rejects implausible amounts from a remote, as imports reject them. The check is necessary: a server only
 /// checks the format of a client's data, and other programs can write anything to a Nightscout site.
 package enum PullGate {
-  /// Moves implausible readings and records of a page to `notTaken`.
+  /// Removes implausible readings and records from a page, and counts them in `notTaken` by the reason.
   ///
   /// - Parameter known: returns the state of the record with this guid in the store. An amount that this
   ///   state already has is accepted, since a person confirmed it with `--force`.

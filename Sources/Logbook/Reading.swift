@@ -97,8 +97,8 @@
   /// Whether the measurement is of a control solution and not of the person's blood.
   @inlinable package var isControlTest: Bool { marks.contains(.controlSolution) }
 
-  /// Whether the shown time can occur twice. If it can, two different values at one shown time are two
-  /// readings.
+  /// Whether the shown time is the position and can occur twice. If so, two different values at one shown
+  /// time are two readings.
   @inlinable package var timeCanRepeat: Bool {
     positionKind == .time && (placement.source == .zoneOverlap || marks.contains(.clockSetBack))
   }
