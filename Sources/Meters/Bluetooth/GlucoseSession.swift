@@ -229,7 +229,8 @@ extension GlucoseSession {
     return nil
   }
 
-  /// Reads every record once. Nil if the meter does not support a request for the records from a number on.
+  /// Reads the requested records, each once. Nil if the meter does not support a request for the records from
+  /// a number on.
   private func report(_ which: RecordAccess, of count: Int?) throws -> GlucoseTransfer? {
     let doing = "reading the records"
     var transfer = GlucoseTransfer()
