@@ -114,7 +114,7 @@ package struct PlotLine: Hashable, Sendable {
   package private(set) var pieces: [Piece] = []
   /// The number of columns.
   package var columns: Int { pieces.reduce(0) { $0 + $1.text.count } }
-  /// The line without its meanings and without blanks at its end.
+  /// The text of the line, without blanks at its end.
   package var text: String {
     var text = pieces.map(\.text).joined()
     while text.last == " " { text.removeLast() }
