@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An instant in milliseconds since 1970 in UTC, with the UTC offset of the text from which it was read.
-@frozen package struct Instant: Hashable, Sendable {
+@frozen @usableFromInline package struct Instant: Hashable, Sendable {
   /// Milliseconds since 1970-01-01T00:00:00Z.
-  package var milliseconds: Int64
+  @usableFromInline package var milliseconds: Int64
   /// Seconds east of Greenwich; nil if the text has no offset.
-  package var utcOffset: Int32?
+  @usableFromInline package var utcOffset: Int32?
   /// Whether the text was a date and time without an offset. In this case, the milliseconds are UTC only if
   /// the format defines such times as UTC. Otherwise they are the time on a local clock.
-  package var isWallClock: Bool
+  @usableFromInline package var isWallClock: Bool
 
   /// An instant, with the offset of the text from which it was read, and whether this text was a date and
   /// time without an offset.
@@ -25,13 +25,13 @@
 }
 
 /// A time as a source shows it, with its UTC offset if the source states one.
-@frozen package struct ShownTime: Hashable, Sendable {
+@frozen @usableFromInline package struct ShownTime: Hashable, Sendable {
   /// The date and the time of day.
-  package var deviceTime: DeviceTime
+  @usableFromInline package var deviceTime: DeviceTime
   /// Seconds east of Greenwich; nil for a wall-clock time without an offset.
-  package var utcOffset: Int32?
+  @usableFromInline package var utcOffset: Int32?
   /// Whether the source states only the instant, so that the offset is that of the logbook's zone.
-  package var isInstant = false
+  @usableFromInline package var isInstant = false
 
   /// A date and a time of day as the source shows them, with the offset that the source states.
   @inlinable package init(_ deviceTime: DeviceTime, utcOffset: Int32? = nil) {
@@ -54,10 +54,10 @@
 }
 
 /// The range of plausible instants of readings. The end of the range is only known with a trusted clock.
-@frozen package struct PlausibleTimes: Sendable {
+@frozen @usableFromInline package struct PlausibleTimes: Sendable {
   @usableFromInline let earliest: Int64
   /// The last plausible instant, in UTC seconds.
-  package let latest: Int64
+  @usableFromInline package let latest: Int64
 
   /// - Parameter now: the host's clock in UTC seconds; nil if the clock is not trusted. Without a trusted
   ///   clock, every instant in the future is plausible.

@@ -4,7 +4,7 @@
 ///
 /// The text may be hostile: nesting is bounded, every number is checked, and nothing outside the bytes is
 /// read.
-package struct JSONScanner {
+@usableFromInline package struct JSONScanner {
   static let deepestNesting = 32
 
   @usableFromInline let bytes: UnsafeBufferPointer<UInt8>
@@ -40,7 +40,9 @@ package struct JSONScanner {
   }
 
   /// An error at the current offset.
-  package func error(_ reason: String) -> JSONError { JSONError(offset: place, reason: reason) }
+  @usableFromInline package func error(_ reason: String) -> JSONError {
+    JSONError(offset: place, reason: reason)
+  }
 
   /// The next byte after blanks, without moving past it; nil at the end.
   @inlinable @inline(__always) package mutating func peek() -> UInt8? {

@@ -48,7 +48,7 @@ package func appendJSONText(_ text: String, to out: inout [UInt8]) {
 }
 
 /// An error in a JSON text, as a message for the author of the text. It contains no value from the text.
-package struct JSONError: Error, Hashable, Sendable {
+@usableFromInline package struct JSONError: Error, Hashable, Sendable {
   /// The index of the byte at which the error was found, from 0.
   package let offset: Int
   /// What is wrong at the offset.

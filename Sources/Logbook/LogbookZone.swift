@@ -164,7 +164,7 @@ public struct LogbookZone: Sendable {
 
 /// The offsets of a zone at instants. The value keeps the offset of the last instant's day. A search in the
 /// zone's rules for each row would take longer than all other work on the row.
-@frozen package struct ZoneOffsets: Sendable {
+@frozen @usableFromInline package struct ZoneOffsets: Sendable {
   /// The zone.
   package let zone: LogbookZone
   @usableFromInline var day: Range<Int64> = 0..<0

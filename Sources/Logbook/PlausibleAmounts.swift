@@ -3,7 +3,7 @@
 /// The ranges of plausible amounts in one reading or record, for every format, meter and remote. An amount
 /// outside its range comes from a wrong column, a wrong unit or a typing error. Imports and pulls reject it;
 /// a person who types it must confirm it.
-package enum PlausibleAmounts {
+@usableFromInline package enum PlausibleAmounts {
   /// Glucose in mg/dL. The range is wider than that of every meter and sensor.
   @inlinable package static var milligramsPerDecilitre: ClosedRange<Double> { 10...1000 }
   /// Glucose in mmol/L.
@@ -12,7 +12,7 @@ package enum PlausibleAmounts {
   package static let ketone = 0.0...20
   /// The range for readings that come from a logbook, which accepted their values earlier. Every value in
   /// this range can be converted to the other unit.
-  package static let stated = 0.0...10_000
+  @inlinable package static var stated: ClosedRange<Double> { 0...10_000 }
   /// Units of insulin at one time.
   package static let units = 0.0...500
   /// Units of insulin per hour. No pump gives more; in exports, higher numbers are percentages of a

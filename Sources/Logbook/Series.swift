@@ -36,13 +36,13 @@ package struct SeriesName: Hashable, Sendable {
 }
 
 /// The part of an identity that distinguishes a reading from others of its series.
-package struct SeriesPoint: Hashable, Comparable, BitwiseCopyable, Sendable {
+@usableFromInline package struct SeriesPoint: Hashable, Comparable, BitwiseCopyable, Sendable {
   /// The shown time in civil seconds, or the device's tick.
-  package let position: Int64
+  @usableFromInline package let position: Int64
   /// The value as the identity contains it; see `Reading.valueBucket`.
-  package let valueBucket: Int64
+  @usableFromInline package let valueBucket: Int64
   /// A number that separates readings with equal other parts of the identity: 0, 1, 2 and so on.
-  package let occurrence: Int64
+  @usableFromInline package let occurrence: Int64
 
   @inlinable package init(position: Int64, valueBucket: Int64, occurrence: Int64) {
     (self.position, self.valueBucket, self.occurrence) = (position, valueBucket, occurrence)

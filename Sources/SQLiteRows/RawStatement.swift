@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import GRDB
-import GRDBSQLite
+public import GRDB
+public import GRDBSQLite
 
 /// A prepared statement of SQLite's C interface. It is used in loops in which GRDB's own statement would take
 /// most of the time.
 ///
 /// Parameters are numbered from 1, columns from 0. It must be used on the thread of its connection.
-package final class RawStatement {
+@usableFromInline package final class RawStatement {
   @usableFromInline let handle: OpaquePointer
   @usableFromInline let connection: OpaquePointer
   private let kept: Statement

@@ -164,14 +164,14 @@ extension Device {
 
 /// A row with content that glucoport never writes. Either another program changed the file, or the disk
 /// damaged it.
-package struct DamagedRow: Error, Hashable, Sendable, CustomStringConvertible {
+@usableFromInline package struct DamagedRow: Error, Hashable, Sendable, CustomStringConvertible {
   /// The table and the columns that identify the row.
   package let row: String
   /// What is wrong with the row. It contains no health data.
   package let reason: String
 
   /// A row and what is wrong with it.
-  package init(_ row: String, _ reason: String) {
+  @usableFromInline package init(_ row: String, _ reason: String) {
     self.row = row
     self.reason = reason
   }
@@ -182,15 +182,15 @@ package struct DamagedRow: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The row and the reason.
-  package var description: String { "\(row): \(reason)" }
+  @usableFromInline package var description: String { "\(row): \(reason)" }
 }
 
 /// The valid ranges of stored numbers. Imports refuse other numbers, so a number outside comes from another
 /// program or a damaged disk. Sums and products of valid numbers do not overflow.
-package enum StoredBounds {
+@usableFromInline package enum StoredBounds {
   /// Seconds since 1970 in the years 1 to 9999, as shown or in UTC. One more day at both ends leaves room for
   /// an offset.
-  package static let seconds: ClosedRange<Int64> = -62_135_683_200...253_402_387_199
+  @usableFromInline package static let seconds: ClosedRange<Int64> = -62_135_683_200...253_402_387_199
   /// Seconds east of Greenwich.
   package static let offset: ClosedRange<Int64> = -86_399...86_399
   /// Counts of items, numbers of rows, and versions. JSON can represent all of them exactly.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Logbook
+public import Logbook
 
 /// The properties that all readings of a series have in common, for building a batch.
 package struct StoredSeries: Sendable {
@@ -18,15 +18,15 @@ package struct StoredSeries: Sendable {
 }
 
 /// The four columns that identify a reading in a file.
-package struct StoredPlace: Hashable, Sendable {
+@usableFromInline package struct StoredPlace: Hashable, Sendable {
   /// The id of the series.
-  package let series: Int64
+  @usableFromInline package let series: Int64
   /// The shown time in civil seconds, or the device's tick.
-  package let position: Int64
+  @usableFromInline package let position: Int64
   /// The value in tenths of mmol/L, a code for LO or HI, or 0; see `Reading.valueBucket`.
-  package let valueBucket: Int64
+  @usableFromInline package let valueBucket: Int64
   /// The number that separates readings which are equal in the three other columns: 0, 1, 2 and so on.
-  package let occurrence: Int64
+  @usableFromInline package let occurrence: Int64
 
   /// Reads the four columns, beginning with `column`.
   @inlinable @inline(__always) package init(_ row: RawStatement, from column: Int32) {
@@ -100,15 +100,15 @@ extension RawStatement {
 }
 
 /// A measurement as four columns: value, unit, range flag, threshold.
-package struct StoredMeasurement {
+@usableFromInline package struct StoredMeasurement {
   /// The measured number; nil if it is outside the device's range.
-  package let value: Double?
+  @usableFromInline package let value: Double?
   /// The raw value of the unit.
-  package let unit: Int64
+  @usableFromInline package let unit: Int64
   /// 0 for a value within the device's range, 1 for LO, 2 for HI.
-  package let rangeFlag: Int64
+  @usableFromInline package let rangeFlag: Int64
   /// The limit of the range for LO or HI; nil if the device did not state it.
-  package let threshold: Double?
+  @usableFromInline package let threshold: Double?
 
   /// A measurement of columns that were read one by one.
   init(value: Double?, unit: Int64, rangeFlag: Int64, threshold: Double?) {

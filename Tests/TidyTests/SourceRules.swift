@@ -245,6 +245,22 @@ enum SourceRules {
       })
   }
 
+  /// The `package` structures and classes with inlinable methods that are not `@usableFromInline`.
+  static func typesThatPreventInlining(_ file: SourceFile) -> [String] {
+    var type: (line: Int, isInlined: Bool)?
+    var found: [Int] = []
+    for (number, line) in file.numbered {
+      if line.first != " ", line.contains("package"), line.contains("struct ") || line.contains("class ") {
+        type = (number, line.hasPrefix("@usableFromInline") || line.contains(" @usableFromInline"))
+      } else if line == "}" {
+        type = nil
+      } else if line.hasPrefix("  @inlinable"), let type, !type.isInlined, found.last != type.line {
+        found.append(type.line)
+      }
+    }
+    return found.map { "\(file.path):\($0)" }
+  }
+
   static func licence(_ file: SourceFile) -> [String] {
     // In Package.swift, the tools version must be the first line, so the licence is the second one.
     let line = file.path == "Package.swift" ? 1 : 0
