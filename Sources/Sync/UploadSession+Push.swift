@@ -29,7 +29,7 @@ extension UploadSession {
     case .success(let answer):
       let now = environment.now()
       try store.sync { store in
-        try store.markUploaded(pending.keys, except: answer.refused, sameAs: answer.sameAs, at: now)
+        try store.markUploaded(pending, except: answer.refused, sameAs: answer.sameAs, at: now)
         try store.endTransfer(.readings)
         try store.setLastSeenPosition(answer.position)
       }

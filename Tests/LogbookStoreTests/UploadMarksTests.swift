@@ -110,4 +110,109 @@ import Testing
     try scratch.expectCountersEqualCount()
     #expect(try pending().count == sent.count)
   }
+
+  // MARK: - Whole batches
+
+  private func batch(_ store: Store) throws -> PendingReadings {
+    try store.sync { try $0.pendingReadings(after: nil, limit: .max) }
+  }
+
+  private func mark(_ batch: PendingReadings, _ refused: [RefusedItem] = [], in store: Store) throws {
+    try store.sync { try $0.markUploaded(batch, except: refused, sameAs: [], at: 1) }
+  }
+
+  @Test(arguments: [few, many])
+  func aWholeBatchIsMarkedAndCounted(count: Int) throws {
+    try store(0..<count)
+    let store = try scratch.open(.sync)
+    let batch = try batch(store)
+    try mark(batch, in: store)
+    #expect(try scratch.number("SELECT count(*) FROM reading WHERE uploaded = 1") == batch.keys.count)
+    #expect(try scratch.number("SELECT count(*) FROM pending_range") == 0)
+    try scratch.expectCountersEqualCount()
+    #expect(throws: Failure.self) {
+      try store.write { try $0.execute(sql: "UPDATE reading SET uploaded = 0") }
+    }
+  }
+
+  @Test func onlyAWholeLargeBatchIsMarkedWithoutALookup() throws {
+    try store(0..<Self.many)
+    let store = try scratch.open(.sync)
+    func marksWhole(_ batch: PendingReadings) throws -> Bool {
+      try store.sync { try UploadMarks(database: $0.database).setWhole(batch) }
+    }
+    let whole = try batch(store)
+    func part(_ keys: some Sequence<ReadingKey>) -> PendingReadings {
+      PendingReadings(keys: whole.keys, inStoreOrder: Array(keys), version: whole.version)
+    }
+    let keys = whole.inStoreOrder
+    #expect(keys == whole.keys.sorted() && keys != whole.keys)
+    #expect(try !marksWhole(part(keys.prefix(UploadMarks.many - 1))))
+    #expect(try !marksWhole(part(keys.enumerated().filter { $0.offset != 7 }.map(\.element))))
+    #expect(try !marksWhole(part([])))
+    #expect(try batch(store).keys == whole.keys)
+    try scratch.expectCountersEqualCount()
+    #expect(try marksWhole(whole))
+    #expect(try batch(store).keys == [])
+    try scratch.expectCountersEqualCount()
+  }
+
+  /// The batch was selected before another connection changed what is pending.
+  @Test func readingsImportedAfterTheSelectionOfABatchStayPending() throws {
+    try store(0..<Self.many)
+    let store = try scratch.open(.sync)
+    let sent = try batch(store)
+    // Another run marks one reading, and an import adds another one. So the number of readings is the same.
+    try scratch.open(.sync).sync { try $0.markUploaded([sent.inStoreOrder[50]], except: [], at: 1) }
+    try scratch.ingest(
+      Make.batch([Make.reading(.cbg, Make.milligrams(90), at: Make.noon + 301)], devices: Self.devices))
+    try mark(sent, in: store)
+    let left = try batch(store)
+    #expect(left.batch.readings.map(\.position) == [Make.noon + 301])
+    try scratch.expectCountersEqualCount()
+  }
+
+  @Test func aRefusedReadingOfAWholeBatchStaysPending() throws {
+    try store(0..<Self.many)
+    let store = try scratch.open(.sync)
+    let sent = try batch(store)
+    try mark(sent, [RefusedItem(item: 9, reason: "too old")], in: store)
+    #expect(try scratch.number("SELECT count(*) FROM reading WHERE uploaded = 0") == 1)
+    #expect(try batch(store).keys == [])
+    // A refused reading is between the readings of the next batch.
+    try scratch.open(.sync).write { try Requeue.all(reason: "new remote", at: 2, $0) }
+    let next = try batch(store)
+    #expect(next.keys.count == sent.keys.count - 1)
+    try mark(next, in: store)
+    #expect(try scratch.number("SELECT count(*) FROM reading WHERE uploaded = 0") == 1)
+    try scratch.expectCountersEqualCount()
+  }
+
+  // MARK: - Order
+
+  /// More devices than `SeriesDevices` remembers at once, in an order that is not that of their ids.
+  @Test func pendingReadingsOfManyDevicesAreSortedBySeries() throws {
+    let devices = (0..<40).map {
+      Device(vendor: "Test", model: "Meter", serial: "\($0)", format: "test")
+    }
+    let readings = (0..<400).map { place in
+      let device = place * 7 % devices.count
+      return Make.reading(
+        .cbg, Make.milligrams(Double(50 + device)), at: Make.noon + Int64(place) * 300, device: Int32(device))
+    }
+    try scratch.ingest(Make.batch(readings, devices: devices))
+    let found = try batch(scratch.open(.sync))
+    #expect(found.keys.count == readings.count && found.last == found.keys.max())
+    #expect(
+      found.keys
+        == found.keys.sorted {
+          ($0.series, $0.position, $0.valueBucket, $0.occurrence)
+            < ($1.series, $1.position, $1.valueBucket, $1.occurrence)
+        })
+    for (key, reading) in zip(found.keys, found.batch.readings) {
+      let serial = found.batch.devices[Int(reading.device.number)].serial
+      #expect(reading.position == key.position)
+      #expect(reading.measurement == Make.milligrams(Double(50 + (Int(serial) ?? -1))))
+    }
+  }
 }

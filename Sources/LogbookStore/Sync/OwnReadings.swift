@@ -150,9 +150,17 @@ package struct PendingReadings: Sendable {
   package let keys: [ReadingKey]
   /// The last reading in the order of the store, after which the next batch begins. Nil if there is none.
   package let last: ReadingKey?
+  /// The keys in the order of the table; empty if the readings were selected in the reverse order.
+  let inStoreOrder: [ReadingKey]
+  /// The version of the store from which the readings were selected; nil if there is none.
+  let version: StoreVersion?
 
-  init(batch: ReadingBatch = ReadingBatch(), keys: [ReadingKey] = [], last: ReadingKey? = nil) {
+  init(
+    batch: ReadingBatch = ReadingBatch(), keys: [ReadingKey] = [], last: ReadingKey? = nil,
+    inStoreOrder: [ReadingKey] = [], version: StoreVersion? = nil
+  ) {
     (self.batch, self.keys, self.last) = (batch, keys, last)
+    (self.inStoreOrder, self.version) = (inStoreOrder, version)
   }
 }
 
