@@ -210,6 +210,10 @@ struct UndoText {
         : ""
       lines.append("  \(counted(counts.records, "record")) \(would)\(changed)\(edited)")
     }
+    if counts.oppositeRecords > 0 {
+      lines.append(
+        "  \(counted(counts.oppositeRecords, "record")) that its source had deleted \(would)\(opposite)")
+    }
     if counts.changedRecords > 0 {
       lines.append(
         "  \(counted(counts.changedRecords, "record")) \(would)changed back to the content "
@@ -264,8 +268,8 @@ struct UndoText {
 extension UndoCounts {
   /// Whether the undo or redo changes nothing that can be seen.
   fileprivate var changesNothing: Bool {
-    readings + oppositeReadings + records + changedRecords + editedRecords + largeRecords.count == 0
-      && !changesZone
+    readings + oppositeReadings + records + oppositeRecords == 0
+      && changedRecords + editedRecords + largeRecords.count == 0 && !changesZone
   }
 }
 
@@ -278,6 +282,7 @@ struct UndoObject: Encodable {
   let uploaded: Int
   let oppositeReadings: Int
   let records: Int
+  let oppositeRecords: Int
   let editedRecords: Int
   let changedRecords: Int
   let largeRecords: [String]
@@ -294,6 +299,7 @@ struct UndoObject: Encodable {
     uploaded = counts.uploaded
     oppositeReadings = counts.oppositeReadings
     records = counts.records
+    oppositeRecords = counts.oppositeRecords
     editedRecords = counts.editedRecords
     changedRecords = counts.changedRecords
     largeRecords = counts.largeRecords

@@ -143,6 +143,10 @@ public struct ImportedRecord: Sendable {
   public var provenance: Provenance?
   /// Whether the row states that the record was deleted (a tombstone).
   public var deleted: Bool
+  /// Whether the source states that it deleted the item. The store hides the item, so that an older export
+  /// cannot bring it back. If `fields` is empty, the source no longer states the content. Then only a stored
+  /// record with the same `sourceID` is hidden.
+  public var isDeletedAtSource: Bool
   /// The number of the record's line in the input, from 1.
   public var line: Int64
 
@@ -163,6 +167,7 @@ public struct ImportedRecord: Sendable {
     self.entryGuid = nil
     self.provenance = nil
     self.deleted = false
+    self.isDeletedAtSource = false
     self.line = line
   }
 }

@@ -10,6 +10,8 @@ package struct Visibility: Sendable {
   package private(set) var undoneChanges: [String: Set<String>] = [:]
   /// For each record that has a separate withdrawal: whether that withdrawal hides the record.
   package private(set) var ownRecords: [String: Bool] = [:]
+  /// For records that their source deleted: the digest of the content that is hidden.
+  package private(set) var deletedContents: [String: String] = [:]
   /// The ids of the imports that are withdrawn.
   package private(set) var undoneImports: Set<String> = []
   private var listed: [SeriesName: [PointRuns]] = [:]
@@ -48,7 +50,11 @@ package struct Visibility: Sendable {
         // import is withdrawn, the correction is withdrawn, too.
         if listedRecords[item.guid]?.contains(item.digest) == true { continue }
         own[SeriesName(identity), default: [:]][SeriesPoint(identity)] = withdrawal.isHidden
-      case .record(let guid): ownRecords[guid] = withdrawal.isHidden
+      case .record(let guid) where withdrawal.content.isEmpty: ownRecords[guid] = withdrawal.isHidden
+      case .record(let guid):
+        // An import wrote this withdrawal. If the import is withdrawn, what its export stated does not count.
+        if !withdrawal.isHidden || listedRecords[item.guid]?.contains(item.digest) == true { continue }
+        deletedContents[guid] = withdrawal.content
       }
     }
   }
@@ -82,9 +88,15 @@ package struct Visibility: Sendable {
       showsEqualOnce: name.kind == .cbg || name.positionKind == .tick)
   }
 
+  /// Whether a withdrawal names a record, so that its visibility may depend on its content.
+  package func names(record guid: String) -> Bool {
+    ownRecords[guid] != nil || deletedContents[guid] != nil || listedRecords[guid] != nil
+  }
+
   /// Whether withdrawals hide a record with this content. Whether the record's entry is hidden is not
   /// considered.
   package func hides(record guid: String, digest: String) -> Bool {
-    ownRecords[guid] ?? listedRecords[guid]?.contains(digest) ?? false
+    ownRecords[guid]
+      ?? (deletedContents[guid] == digest || listedRecords[guid]?.contains(digest) == true)
   }
 }

@@ -19,7 +19,7 @@ extension Withdrawal {
     static let importID = "import"
     static let (group, input, points, records, changes) = ("group", "input", "points", "records", "changes")
     static let (device, since, until) = ("device", "since", "until")
-    static let (reading, record) = ("reading", "record")
+    static let (reading, record, content) = ("reading", "record", "content")
   }
 
   private enum Subtype: String { case `import`, brought, device, reading, record }
@@ -49,6 +49,7 @@ extension Withdrawal {
     case .record(let guid):
       fields[Name.subtype] = .text(Subtype.record.rawValue)
       fields[Name.record] = .text(guid)
+      if !content.isEmpty { fields[Name.content] = .text(content) }
     }
     return fields
   }
@@ -68,7 +69,9 @@ extension Withdrawal {
       case .record: fields.text(Name.record).flatMap { Guid.isValid($0) ? .record($0) : nil }
       }
     guard let subject else { return nil }
-    self.init(subject, isHidden: isHidden, reason: fields.text(Name.text) ?? "")
+    self.init(
+      subject, isHidden: isHidden, reason: fields.text(Name.text) ?? "",
+      content: subtype == .record ? fields.text(Name.content) ?? "" : "")
   }
 
   /// Parses a withdrawal from the fields in a JSON text. Nil for invalid JSON, and for fields that this

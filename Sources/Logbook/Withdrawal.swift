@@ -14,8 +14,8 @@ package struct Withdrawal: Hashable, Sendable {
     case device(DeviceRule)
     /// One reading. Such a withdrawal has precedence over all others that list the reading.
     case reading(ReadingIdentity)
-    /// The record with this guid, whatever its content. Such a withdrawal has precedence over all others that
-    /// list the record.
+    /// The record with this guid. Such a withdrawal has precedence over all others that list the record, unless
+    /// it is limited to one `content`.
     case record(String)
   }
 
@@ -24,9 +24,13 @@ package struct Withdrawal: Hashable, Sendable {
   package var isHidden: Bool
   /// The reason for people; empty if there is none.
   package var reason: String
+  /// For a record that its source deleted: the digest of the only content that is hidden; empty for any content.
+  /// If `isHidden` is false, a withdrawal with a digest has no effect. See `RecordState.withdrawalDigest`.
+  package var content: String
 
-  package init(_ subject: Subject, isHidden: Bool, reason: String = "") {
+  package init(_ subject: Subject, isHidden: Bool, reason: String = "", content: String = "") {
     (self.subject, self.isHidden, self.reason) = (subject, isHidden, reason)
+    self.content = content
   }
 
   /// The guid of the withdrawal's record if its subject has at most one such record; nil for imports and

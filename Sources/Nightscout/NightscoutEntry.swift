@@ -118,12 +118,16 @@ extension NightscoutEntry {
     let type = document[.type]
     let sgv = document[.sgv]
     if !sgv.isEmpty, type.equals("sgv") || type.isEmpty { return sensor(document, sgv, &units) }
-    // A document of the type `mbg` is an entry, whatever other members its program wrote. No treatment has
-    // that type.
-    let isEntry =
-      type.equals("mbg")
-      || document[.eventType].isEmpty && (!type.isEmpty || document[.createdAt].isEmpty)
-    return isEntry ? other(document, type, &units) : .treatment
+    return isTreatment(document, type) ? .treatment : other(document, type, &units)
+  }
+
+  /// Whether a document without a sensor's value is a treatment. A document of the type `mbg` is an entry, whatever
+  /// other members its program wrote. No treatment has that type.
+  @inlinable package static func isTreatment<Document: NightscoutFields>(
+    _ document: Document, _ type: Document.Value
+  ) -> Bool {
+    if type.equals("mbg") { return false }
+    return !document[.eventType].isEmpty || type.isEmpty && !document[.createdAt].isEmpty
   }
 
   @inlinable static func sensor<Document: NightscoutFields>(

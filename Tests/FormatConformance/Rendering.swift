@@ -122,6 +122,7 @@ package enum Rendering {
     if let guid = record.guid { members.append(#""guid":\#(jsonText(guid))"#) }
     if let provenance = record.provenance { members.append(#""provenance":\#(provenance.json)"#) }
     if record.deleted { members.append(#""deleted":true"#) }
+    if record.isDeletedAtSource { members.append(#""deleted_at_source":true"#) }
     return #"{"line":\#(record.line),"# + members.joined(separator: ",") + "}"
   }
 }

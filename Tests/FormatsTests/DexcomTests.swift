@@ -36,11 +36,26 @@ import Testing
     #expect(export.readings.map(\.kind) == [.smbg] && export.readings.first?.marks == .calibration)
   }
 
-  @Test func aDeletedDexcomEventIsCountedAndNotRead() throws {
+  @Test func aDeletedDexcomEventIsReadAsDeletedAtTheSource() throws {
     let export = try TextExport(bytes: TextExport.sample("dexcom-api/events.json"))
-    #expect(
-      export.skipped == ["deleted event": 1] && export.records.count == 5 && export.rejections.count == 1)
-    #expect(export.records.map(\.sourceID) == ["e1", "e2", "e4", "e6", "e7"])
+    #expect(export.skipped == [:] && export.records.count == 6 && export.rejections.count == 1)
+    #expect(export.records.map(\.sourceID) == ["e1", "e2", "e3", "e4", "e6", "e7"])
+    #expect(export.records.filter(\.isDeletedAtSource).map(\.sourceID) == ["e3"])
+  }
+
+  @Test(arguments: [
+    ("bloodGlucose", "r1", "121", 0), ("insulin", "", "4", 0), ("insulin", "r1", "", 1),
+    ("alarm", "r1", "1", 0),
+  ])
+  func aDeletedDexcomEventWithoutARecordIsCounted(
+    _ type: String, _ id: String, _ value: String, _ records: Int
+  ) throws {
+    let export = try TextExport(
+      #"{"records":[{"recordId":"\#(id)","systemTime":"2026-02-06T08:00:00","displayTime":"2026-02-06T09:00:00","#
+        + #""eventStatus":"deleted","eventType":"\#(type)","value":"\#(value)"}]}"#)
+    #expect(export.skipped == ["deleted event": 1] && export.records.count == records)
+    #expect(export.records.allSatisfy { $0.isDeletedAtSource && $0.fields.values.isEmpty })
+    #expect(export.readings.isEmpty && export.rejections.isEmpty)
   }
 }
 

@@ -68,11 +68,11 @@ package enum ImportSummary {
         + " · rejected \(grouped(counts.rejected))" + part("ambiguous time", counts.ambiguousTimes)
         + part("doubtful time", counts.doubtfulTimes)
     ]
-    if counts.records > 0 {
+    if counts.records + counts.deletedRecords > 0 {
       lines.append(
         "records: new \(grouped(counts.newRecords)) · known \(grouped(counts.knownRecords))"
           + part("repeated", counts.repeatedRecords) + part("updated", counts.updatedRecords)
-          + part("kept", counts.keptRecords))
+          + part("kept", counts.keptRecords) + part("deleted at the source", counts.deletedRecords))
     }
     return lines
   }

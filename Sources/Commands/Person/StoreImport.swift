@@ -76,7 +76,8 @@ struct StoreImport {
   /// Prints the name of the copy. If the merge changed nothing, or the store was empty, the copy is removed.
   private func say(_ kept: BackupFile, _ counts: IngestCounts) throws {
     let isChanged =
-      counts.newReadings + counts.correctedReadings + counts.newRecords + counts.updatedRecords > 0
+      counts.newReadings + counts.correctedReadings + counts.newRecords + counts.updatedRecords
+        + counts.deletedRecords > 0
     guard isChanged, kept.readings + kept.records > 0 else {
       unlink(PathText.bytes(kept.path))
       return

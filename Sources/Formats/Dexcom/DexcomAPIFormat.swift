@@ -107,13 +107,15 @@ struct DexcomAPIFormat: ExportFormat {
   }
 
   private func readEvent(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
-    if row[Name.eventStatus].equals("deleted") { return out.skip("deleted event") }
+    let isDeleted = Self.isDeleted(row)
     let type = row[Name.event].text
     let (value, subtype) = (row[Name.value], row[Name.subtype].text)
     func number(_ range: ClosedRange<Double>) -> FieldValue? {
       value.jsonNumber.flatMap { range.contains($0) ? .number($0) : nil }
     }
     switch type {
+    case _ where isDeleted && (row[Name.id].isEmpty || !Self.recordEvents.contains(type)):
+      out.skip("deleted event")
     case "bloodGlucose": add(.smbg, row, at: time, marks: .manual, into: &out)
     case "carbs":
       add(.food, number(PlausibleAmounts.grams).map { ["carbs": $0] }, row, at: time, into: &out)
@@ -128,7 +130,8 @@ struct DexcomAPIFormat: ExportFormat {
       add(.exercise, fields, row, at: time, into: &out)
     case "health":
       add(.note, ["subtype": .text("health"), "text": .text(subtype)], row, at: time, into: &out)
-    case "notes" where !value.isEmpty: add(.note, ["text": .text(value.text)], row, at: time, into: &out)
+    case "notes" where !value.isEmpty || isDeleted:
+      add(.note, value.isEmpty ? nil : ["text": .text(value.text)], row, at: time, into: &out)
     default: out.skip(String(type.prefix(40)))
     }
   }
@@ -137,9 +140,19 @@ struct DexcomAPIFormat: ExportFormat {
     _ kind: RecordKind, _ fields: [String: FieldValue]?, _ row: Row, at time: ShownTime,
     into out: inout BatchBuilder
   ) {
-    guard let fields else { return out.reject(row, "the amount is not a number that it can be") }
-    out.add(kind, at: time, owner: "", sourceID: row[Name.id].text, line: row.line, fields)
+    let isDeleted = Self.isDeleted(row)
+    if fields == nil, !isDeleted { return out.reject(row, "the amount is not a number that it can be") }
+    if fields == nil { out.skip("deleted event") }
+    out.add(
+      kind, at: time, owner: "", sourceID: row[Name.id].text, isDeletedAtSource: isDeleted, line: row.line,
+      fields ?? [:])
   }
+
+  /// The types of events that become records.
+  private static let recordEvents: Set<String> = ["carbs", "insulin", "exercise", "health", "notes"]
+
+  /// Whether the account deleted the event. The record of such an event is hidden.
+  private static func isDeleted(_ row: Row) -> Bool { row[Name.eventStatus].equals("deleted") }
 }
 
 extension DexcomAPIFormat {
@@ -158,7 +171,7 @@ extension DexcomAPIFormat {
       "insulin, carbohydrates, exercise, health events, notes",
     ],
     leaves: [
-      "deleted events, which are counted",
+      "deleted finger sticks, which are counted; the records of other deleted events are hidden",
       "alerts, data ranges, devices",
       "the trend",
     ])

@@ -93,7 +93,7 @@ struct NightscoutFormat: ExportFormat {
     }
     let document = NightscoutRow(row: row, columns: columns)
     if document[.isValid].equals("false") {
-      out.skip("deleted")
+      readDeleted(document, into: &out)
       return .data
     }
     if !isTable, !identity.field(.positionKind, of: row).isEmpty {
@@ -222,6 +222,27 @@ extension NightscoutFormat {
     for reason in content.rejections { out.reject(row, Self.withHint(reason)) }
   }
 
+  /// Reads a document that was deleted on the site. A treatment of another program gives its records, which the
+  /// store hides. Without content, it hides the stored records with its id. Other documents are only counted.
+  private mutating func readDeleted(_ document: NightscoutRow, into out: inout BatchBuilder) {
+    guard document[.sgv].isEmpty, NightscoutEntry.isTreatment(document, document[.type]),
+      document.row[columns[Self.movedPlace]].isEmpty, document.row[columns[Self.partsPlace]].isEmpty,
+      !document[.app].equals("glucoport"), let id = ownID(document), let instant = document.treatmentInstant
+    else { return out.skip("deleted") }
+    let time = shown(instant, document)
+    var records = NightscoutTreatment.content(of: document, unit: unit, hasOwnDose: false).records
+    if records.isEmpty {
+      out.skip("deleted")
+      records = [RecordKind.insulin, .food, .exercise, .note].map { ($0, $0.rawValue, [:]) }
+    }
+    for (kind, part, fields) in records {
+      out.add(
+        kind, at: time, owner: document[.device].text, source: NightscoutTreatment.source(of: document),
+        sourceID: "\(id)/\(part)", isDeletedAtSource: true, line: document.row.line,
+        byClock: instant.isWallClock, fields)
+    }
+  }
+
   /// The record of glucoport that is stored in a part of the treatment.
   private func record(_ part: NightscoutPart, _ document: NightscoutRow) -> ImportedRecord {
     let state = NightscoutTreatment.edited(part, in: document, zone)
@@ -236,11 +257,16 @@ extension NightscoutFormat {
   /// The id of a document: its `identifier`, or else its `_id`, which is the `identifier` that API v3 returns
   /// for a document of API v1. A document without both is identified by its time and its event type.
   private func sourceID(_ document: NightscoutRow) -> String {
+    ownID(document) ?? document[.createdAt].text + document[.eventType].trimmed.text
+  }
+
+  /// The server's own key. A document of API v1 has no `identifier`, and API v3 uses its `_id`.
+  private func ownID(_ document: NightscoutRow) -> String? {
     for member in [NightscoutMember.identifier, .id] {
       let key = document[member]
       if key.shape != .composite, !key.isEmpty { return Self.objectID(key.text) ?? key.text }
     }
-    return document[.createdAt].text + document[.eventType].trimmed.text
+    return nil
   }
 
   /// The id in a cell as the database's tools write it to CSV: `ObjectId(5cd4212a614598d46eb40db7)` or
@@ -373,6 +399,6 @@ extension NightscoutFormat {
     leaves: [
       "calibration lines, profiles, device status",
       "error codes of a sensor, which are counted",
-      "deleted documents, which are counted",
+      "deleted entries, which are counted; the records of deleted treatments are hidden",
     ])
 }

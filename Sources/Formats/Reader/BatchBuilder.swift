@@ -106,16 +106,18 @@ struct BatchBuilder {
 
   /// Adds a record of this kind with these fields at a shown time.
   ///
-  /// - Parameter source: the program or device that the input names as its writer; see `Provenance.source`.
+  /// - Parameters:
+  ///   - source: the program or device that the input names as its writer; see `Provenance.source`.
+  ///   - isDeletedAtSource: see `ImportedRecord.isDeletedAtSource`.
   mutating func add(
     _ kind: RecordKind, at time: ShownTime, owner: String, source: String = "", sourceID: String = "",
-    line: Int64,
-    byClock: Bool = false, _ fields: [String: FieldValue]
+    isDeletedAtSource: Bool = false, line: Int64, byClock: Bool = false, _ fields: [String: FieldValue]
   ) {
-    add(
-      ImportedRecord(
-        kind: kind, at: time.deviceTime, placement: place(time), fields: RecordFields(fields),
-        sourceID: sourceID, owner: owner, source: source, line: line), byClock: byClock)
+    var record = ImportedRecord(
+      kind: kind, at: time.deviceTime, placement: place(time), fields: RecordFields(fields),
+      sourceID: sourceID, owner: owner, source: source, line: line)
+    record.isDeletedAtSource = isDeletedAtSource
+    add(record, byClock: byClock)
   }
 
   /// Rejects a row. The reason holds none of the row's values.

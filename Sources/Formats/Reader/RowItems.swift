@@ -56,7 +56,7 @@ struct RowItems: Equatable {
           identity: [
             record.owner, record.source, record.sourceID, record.entrySourceID, record.guid ?? "",
             record.entryGuid ?? "", record.provenance.map { "\($0)" } ?? "",
-          ], deleted: record.deleted))
+          ], deleted: record.deleted || record.isDeletedAtSource))
     }
   }
 

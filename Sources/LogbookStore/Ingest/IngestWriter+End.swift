@@ -64,7 +64,7 @@ extension IngestWriter {
       if end == .whole { try withdrawCorrected() }
       try stateZone(at: finishedAt)
       try ActionLog.forget(at: finishedAt, database)
-      if counts.newReadings + counts.newRecords + counts.updatedRecords > 0 {
+      if counts.newReadings + counts.newRecords + counts.updatedRecords + counts.deletedRecords > 0 {
         try database.executeCached(sql: "DELETE FROM redo")
       }
       try saveCounts()
@@ -79,6 +79,7 @@ extension IngestWriter {
       readings = nil
       records = nil
       corrections = nil
+      deletions = nil
       otherKind = nil
     }
     do {

@@ -10,7 +10,7 @@ import Logbook
 /// returns its whole memory each time, and an export of a store itself states what is hidden. So imports from
 /// meters and of such exports show no item again.
 extension IngestWriter {
-  /// Ends the writing of records. Then hides or shows the items of this input that an undo withdrew.
+  /// Ends the writing of records, and hides those that the source deleted. Then hides or shows the items of this input that an undo withdrew.
   func restoreOrHide(at now: Int64) throws {
     let held = try WithdrawalGroup.held(database)
     guard !held.isEmpty else { return try finishRecords() }
@@ -41,9 +41,15 @@ extension IngestWriter {
   }
 
   private func finishRecords(undone: [String: Set<String>] = [:], restoresWithdrawn: Bool = false) throws {
-    if let outcome = try records?.finish(undone: undone, restoresWithdrawn: restoresWithdrawn) {
+    let deleted = restoresWithdrawn ? try withdrawals.visibility(database).deletedContents : [:]
+    if let outcome = try records?.finish(
+      undone: undone, restoresWithdrawn: restoresWithdrawn, deleted: Array(deleted.keys))
+    {
       count(outcome)
     }
+    // An export of a store states what is hidden there, and not what a source deleted.
+    let isFromSource = !state.statesIdentities && !source.isMerge
+    state.counts.deletedRecords += try deletions?.finish(showsRestored: isFromSource) ?? 0
   }
 
   private var readsFile: Bool {

@@ -56,6 +56,7 @@ package final class IngestWriter {
   var readings: ReadingWriter?
   var records: RecordWriter?
   var corrections: Corrections?
+  var deletions: SourceDeletions?
   var otherKind: KindMismatch?
   private var sensors: SensorComparison?
   /// The decoded withdrawals. All batches share them, so that no batch decodes them again.
@@ -77,6 +78,7 @@ package final class IngestWriter {
         repeatsRows: source.repeatsRows,
         namesColumns: source.decisions.contains { $0.subject == Decision.columns })
       corrections = try Corrections(database, ingest: id)
+      deletions = try SourceDeletions(database, ingest: id)
       otherKind = try KindMismatch(database, ingest: id, source.decisions)
       sensors = try SensorComparison(database, ingest: id, source)
     } catch {
@@ -88,7 +90,8 @@ package final class IngestWriter {
   /// Creates the temporary tables that hold data of an input until its end. They are created once per
   /// connection: a new table makes SQLite prepare every SQL statement again.
   static func makeTables(_ database: Database) throws {
-    try database.execute(sql: RecordOrdinals.tables + RecordWriter.tables + Corrections.tables)
+    try database.execute(
+      sql: RecordOrdinals.tables + RecordWriter.tables + Corrections.tables + SourceDeletions.tables)
   }
 
   private func begin() throws {
@@ -136,6 +139,7 @@ package final class IngestWriter {
       if let outcome = try records?.write(batch.records) {
         count(outcome)
         if outcome.new > 0 { noteCounted(batch.records) }
+        state.counts.deletedRecords += try deletions?.hideNew(outcome.deleted) ?? 0
       }
       try write(batch.rejections)
       state.counts.note(batch.rejections)

@@ -329,7 +329,7 @@ private final class RecordMerge {
 
   private func ingest(of aged: AgedRecord) throws -> Int64? {
     let state = aged.record.state
-    let isExported = state.export != nil && state.isOfOneReading
+    let isExported = state.export != nil && state.isWithdrawalByImport
     guard let ingest, state.kind.details?.isListed == true || isExported else { return nil }
     guard state.export != nil else { return ingest }
     return try origin(aged.age.export)

@@ -42,6 +42,8 @@ final class RecordWriter {
     /// The number of repeated rows of doses and meals that are new in the store. Two equal doses or meals in
     /// one minute look like one repeated row. It is 0 for a source that is known to repeat rows.
     var repeatedAmounts = 0
+    /// The guids of the records that the source states as deleted.
+    var deleted: [String] = []
   }
 
   /// - Parameters:
@@ -75,6 +77,12 @@ final class RecordWriter {
     var rows: [(key: RowKey, row: RecordRow)] = []
     let placer = RecordPlacer(database)
     for record in records {
+      if record.isDeletedAtSource {
+        // Without an id, another row could have the same key.
+        guard !record.sourceID.isEmpty else { continue }
+        outcome.deleted.append(Digest.uuid(of: ["record", format, record.sourceID]))
+        if record.fields.values.isEmpty { continue }
+      }
       let (time, placement) = try placer.placed(record.deviceTime, record.placement)
       let row = RecordRow(record, format: format, at: time, placement)
       if let guid = record.guid {
@@ -107,7 +115,11 @@ final class RecordWriter {
   ///   states are not written again.
   /// - Parameter restoresWithdrawn: whether a withdrawn record may also be changed by an export that is not
   ///   later than the one that wrote it.
-  func finish(undone: [String: Set<String>] = [:], restoresWithdrawn: Bool = false) throws -> Outcome {
+  /// - Parameter deleted: the guids of records that are withdrawn because their source deleted them. Only a later
+  ///   export may change them.
+  func finish(
+    undone: [String: Set<String>] = [:], restoresWithdrawn: Bool = false, deleted: [String] = []
+  ) throws -> Outcome {
     var outcome = Outcome()
     if placing != nil { note(try LogbookZones(database).zone()) }
     // Another process changed the zones, so the offsets from earlier transactions must be derived again at
@@ -130,7 +142,7 @@ final class RecordWriter {
       try Int.fetchOne(database.cachedStatement(sql: "SELECT count(*) FROM temp.record_change")) ?? 0
     guard waiting > 0 else { return outcome }
     try drop(undone)
-    let updated = try applyChanges(restoresWithdrawn: restoresWithdrawn)
+    let updated = try applyChanges(restoresWithdrawn: restoresWithdrawn, deleted)
     outcome.updated += updated
     outcome.kept += waiting - updated
     return outcome
@@ -300,11 +312,15 @@ extension RecordWriter {
   private static let isOutdated = """
     record.guid = c.guid AND this.id = :ingest AND record.deleted = 0 AND \(ContentExport.isImported)
       AND ((\(place("this")) > \(placeOfRecord) AND NOT \(isStatedLater))
-        OR (:restoresWithdrawn AND EXISTS (SELECT 1 FROM listed_record AS l WHERE l.guid = record.guid AND l.is_withdrawn = 1)))
+        OR (:restoresWithdrawn AND record.guid NOT IN (SELECT value FROM json_each(:deleted))
+          AND EXISTS (SELECT 1 FROM listed_record AS l WHERE l.guid = record.guid AND l.is_withdrawn = 1)))
     """
 
-  private func applyChanges(restoresWithdrawn: Bool) throws -> Int {
-    let arguments: StatementArguments = ["ingest": ingest, "restoresWithdrawn": restoresWithdrawn]
+  private func applyChanges(restoresWithdrawn: Bool, _ deleted: [String]) throws -> Int {
+    let arguments: StatementArguments = [
+      "ingest": ingest, "restoresWithdrawn": restoresWithdrawn,
+      "deleted": "[\(deleted.map { "\"\($0)\"" }.joined(separator: ","))]",
+    ]
     try database.executeCached(
       sql: """
         INSERT INTO ingest_change

@@ -60,7 +60,7 @@ package struct SyncRecord: Hashable, Sendable {
         isSynced: version == versionSynced)
       // If an import wrote the content and no time of an edit is stored, the time of the export is used.
       state.editedAt = state.editedAt ?? age?.instant
-      if state.kind.details?.isListed == true || state.isOfOneReading { state.export = age }
+      if state.kind.details?.isListed == true || state.isWithdrawalByImport { state.export = age }
     }
     self.state = state
     sentVersion = try row.optionalNumber(10, in: StoredBounds.count).map { Int($0) }

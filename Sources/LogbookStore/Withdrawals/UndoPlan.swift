@@ -19,6 +19,9 @@ package struct UndoCounts: Hashable, Sendable {
   package var oppositeReadings = 0
   /// The number of records that an undo hides, or that a redo shows.
   package var records = 0
+  /// The number of records that change in the opposite way. If the import stated that its source deleted a
+  /// record, an undo shows the record.
+  package var oppositeRecords = 0
   /// The number of the import's records that stay as they are, since they were edited later.
   package var editedRecords = 0
   /// The number of records that the import changed. An undo restores their earlier content, and a redo that
@@ -276,9 +279,11 @@ extension UndoPlan {
     case .undo:
       (counts.readings, counts.uploaded) = (tally.hiddenReadings, tally.hiddenUploaded)
       (counts.oppositeReadings, counts.records) = (tally.shownReadings, tally.hiddenRecords)
+      counts.oppositeRecords = tally.shownRecords
     case .redo:
       (counts.readings, counts.uploaded) = (tally.shownReadings, tally.shownUploaded)
       (counts.oppositeReadings, counts.records) = (tally.hiddenReadings, tally.shownRecords)
+      counts.oppositeRecords = tally.hiddenRecords
     }
   }
 
@@ -333,13 +338,17 @@ private struct BroughtRecord {
     ingest = try row[9]
   }
 
-  /// Whether hiding the record has an effect. Of the records that lists do not show, this is only true for
-  /// corrections of readings and for the zone of the import.
+  /// Whether hiding the record has an effect. Lists leave some kinds out. Of these, it is only true for
+  /// corrections of readings, deletions at the source and the zone of the import.
   var canBeListed: Bool {
     guard let details = state.kind.details, !details.isListed else { return true }
     // A zone that a person gave for the import is only valid while the import is not undone.
     if state.kind == .zone { return ItemZone.isStated(by: state.fields) }
-    if case .reading? = Withdrawal(fields: state.fields)?.subject { return state.kind == .withdrawal }
-    return false
+    guard state.kind == .withdrawal, let withdrawal = Withdrawal(fields: state.fields) else { return false }
+    return switch withdrawal.subject {
+    case .reading: true
+    case .record: !withdrawal.content.isEmpty
+    case .input, .brought, .device: false
+    }
   }
 }

@@ -30,9 +30,11 @@ struct VisibilityTally {
       for (name, runs) in input.points { if let positions = runs.positions { add(name, positions) } }
       for guid in input.records.keys {
         guids.insert(guid)
-        // If the record is a correction from an import, it hides another reading, which must be counted, too.
-        if let identity = try Self.correctedReading(guid, database) {
-          add(SeriesName(identity), identity.position...identity.position)
+        // If the record is a withdrawal that an import wrote, it hides another item, which must be counted, too.
+        switch try Self.hiddenItem(guid, database) {
+        case .reading(let identity): add(SeriesName(identity), identity.position...identity.position)
+        case .record(let hidden): guids.insert(hidden)
+        case .input, .brought, .device, nil: break
         }
       }
     }
@@ -54,12 +56,11 @@ struct VisibilityTally {
     }
   }
 
-  private static func correctedReading(_ guid: String, _ database: Database) throws -> ReadingIdentity? {
+  private static func hiddenItem(_ guid: String, _ database: Database) throws -> Withdrawal.Subject? {
     let fields = try String.fetchOne(
       database.cachedStatement(sql: "SELECT fields FROM record WHERE guid = ? AND kind = 'withdrawal'"),
       arguments: [guid])
-    guard let fields, case .reading(let identity)? = Withdrawal(json: fields)?.subject else { return nil }
-    return identity
+    return fields.flatMap { Withdrawal(json: $0)?.subject }
   }
 
   /// Counts the records that lists show, with the records that belong to them.

@@ -116,15 +116,16 @@ extension WithdrawalChanges {
     ranges[series] = min(known.lowerBound, first)...max(known.upperBound, last)
   }
 
-  /// Adds a changed record. It may itself be a withdrawal, so the reading that it hides or shows is added,
-  /// too.
+  /// Adds a changed record. It may itself be a withdrawal, so the reading or record that it hides or shows is
+  /// added, too.
   private mutating func add(record guid: String) throws {
     guids.insert(guid)
     let fields = try String.fetchOne(
       database.cachedStatement(sql: "SELECT fields FROM record WHERE guid = ? AND kind = 'withdrawal'"),
       arguments: [guid])
-    guard let fields, case .reading(let identity)? = Withdrawal(json: fields)?.subject,
-      let series = try SeriesName(identity).stored(database)
+    guard let fields, let subject = Withdrawal(json: fields)?.subject else { return }
+    if case .record(let hidden) = subject { guids.insert(hidden) }
+    guard case .reading(let identity) = subject, let series = try SeriesName(identity).stored(database)
     else { return }
     add(series, identity.position, identity.position)
   }
@@ -152,7 +153,7 @@ extension WithdrawalChanges {
         isDeleted: try row[5])
       isHidden = !content.isDeleted && visibility.hides(record: guid, digest: content.withdrawalDigest)
     }
-    if isHidden || visibility.ownRecords[guid] != nil || visibility.listedRecords[guid] != nil {
+    if isHidden || visibility.names(record: guid) {
       try database.executeCached(
         sql: "INSERT OR REPLACE INTO listed_record VALUES (?, ?)", arguments: [guid, isHidden])
     } else {

@@ -150,7 +150,9 @@ package struct WithdrawalEditor {
     let own = try record.map { try Withdrawal(fields: RecordDraft($0).fields) } ?? nil
     // A visible item needs no record that shows it. An item that another withdrawal hides still gets its own
     // record that hides it.
-    if withdrawal.isHidden ? own?.isHidden == true : isShown { return false }
+    // A withdrawal that is limited to one content came with an import and may end with it.
+    let isHiddenByPerson = own?.isHidden == true && own?.content.isEmpty == true
+    if withdrawal.isHidden ? isHiddenByPerson : isShown { return false }
     try ActionLog(database, at: now).noting(withdrawal.isHidden ? .hide : .restore, [guid]) {
       try write(withdrawal, as: guid, at: time, over: record, database)
     }
