@@ -253,14 +253,14 @@ import Testing
     #expect(percent.records.allSatisfy { $0.fields["rate"] == nil } && percent.rejections.count == 1)
   }
 
-  @Test func nightscoutTreatmentsAtOneTimeHaveDifferentIDs() throws {
+  @Test func theRecordsOfOneNightscoutTreatmentHaveDifferentIDs() throws {
     let text =
-      #"[{"eventType":"Meal Bolus","created_at":"2026-05-06T12:00:00Z","insulin":2,"carbs":20,"notes":"n"}]"#
+      #"[{"_id":"7","eventType":"Meal Bolus","created_at":"2026-05-06T12:00:00Z","insulin":2,"carbs":20,"notes":"n"}]"#
     let lines = try Rendering.items(ofText: text)
     #expect(lines.count == 2)
-    #expect(lines[0].contains(#""source_id":"2026-05-06T12:00:00ZMeal Bolus/food""#))
+    #expect(lines[0].contains(#""source_id":"7/food""#))
     #expect(lines[0].contains(#""text":"n""#))
-    #expect(lines[1].contains(#""source_id":"2026-05-06T12:00:00ZMeal Bolus/insulin""#))
+    #expect(lines[1].contains(#""source_id":"7/insulin""#))
     #expect(!lines[1].contains("text"))
   }
 

@@ -17,6 +17,8 @@ struct GenericFinding {
   /// Whether the column of kinds has a name for the device that measured, such as `Source`. An unknown word
   /// in it may then be a device.
   var kindMayBeSource = false
+  /// The index of a column of events next to the values of a sensor; -1 without one.
+  var eventsPlace = -1
   /// The purpose for which each column of `columns.watched` is watched, in the order of those columns.
   var watches: [WatchedColumn] = []
   /// Whether a person stated that the times are in UTC.
@@ -482,7 +484,8 @@ extension GenericFinding {
     // If the name of the values mentions glucose, one word that is the same in all rows separates nothing.
     let isNameless = columns[.value] >= 0 && !header.words[columns[.value]].isGlucose
     let picked = rows.compactMap { header.place(of: $0.column) }
-    for place in header.names.indices where !columns.hasRole(place) && !picked.contains(place) {
+    for place in header.names.indices
+    where !columns.hasRole(place) && !picked.contains(place) && place != eventsPlace {
       let words = header.words[place]
       guard words.isRowType || (isNameless && words.isName) else { continue }
       let cells = Set(header.cells(place))

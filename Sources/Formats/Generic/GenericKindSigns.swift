@@ -94,7 +94,7 @@ extension GenericFinding {
     let named = rows.count { $0.indices.contains(kind) && !$0[kind].isEmpty }
     guard named * 2 < rows.count else { return }
     columns[.kind] = -1
-    kindMayBeSource = false
+    (kindMayBeSource, eventsPlace) = (false, kind)
   }
 
   /// The columns that are named for the device or the method that measured the values. Words of other columns

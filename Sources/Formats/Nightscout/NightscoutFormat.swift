@@ -197,7 +197,7 @@ extension NightscoutFormat {
       of: document, unit: unit, hasOwnDose: parts.contains { $0.state.kind == .insulin })
     let time = shown(instant, document)
     let id = sourceID(document)
-    let hasID = !document[.identifier].isEmpty || !document[.id].isEmpty
+    let hasID = ownID(document) != nil
     let source = NightscoutTreatment.source(of: document)
     let made = parts.isEmpty ? [] : Set(content.records.map { NightscoutTreatment.guid(id, $0.part) })
     for (kind, part, fields) in content.records {
