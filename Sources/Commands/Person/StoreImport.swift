@@ -77,7 +77,7 @@ struct StoreImport {
   private func say(_ kept: BackupFile, _ counts: IngestCounts) throws {
     let isChanged =
       counts.newReadings + counts.correctedReadings + counts.newRecords + counts.updatedRecords
-        + counts.deletedRecords > 0
+      + counts.deletedRecords > 0
     guard isChanged, kept.readings + kept.records > 0 else {
       unlink(PathText.bytes(kept.path))
       return
