@@ -59,8 +59,9 @@ final class ArchivedSource: InputSource {
   }
 }
 
-/// A spreadsheet that is a member of a ZIP archive. It is a ZIP file with its directory at the end, so it is
-/// first unpacked to a file that no other process can see. Its own members are not read as separate inputs.
+/// A spreadsheet that is a member of a ZIP archive. A spreadsheet is itself a ZIP file with its directory at
+/// the end. So it is first unpacked to a file that other processes cannot see. Its own members are not read
+/// as separate inputs.
 enum MemberSpreadsheet {
   /// The maximum size of the packed spreadsheet in bytes. A larger one would unpack to far more rows than a
   /// sheet can have.

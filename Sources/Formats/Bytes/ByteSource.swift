@@ -68,8 +68,8 @@ final class FileSource: InputSource {
     return Array(path.prefix(max(0, count)))
   }
 
-  /// Whether this is a named pipe, which may still be without a writer. A shell opens its pipes, as for
-  /// `<(…)`, together with their writer.
+  /// Whether this is a named pipe, which may still be without a writer. A pipe that a shell opens, as for
+  /// `<(…)`, is not one, since the shell opens its writer as well.
   private static func isNamedPipe(_ descriptor: Int32) -> Bool {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else { return false }

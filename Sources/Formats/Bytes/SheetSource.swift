@@ -80,7 +80,8 @@ final class SheetSource: InputSource {
     return (bytes, isWhole)
   }
 
-  /// Writes the whole text to a file, and moves past its first `count` bytes.
+  /// Writes the whole text to a file. Returns that file, with the read position after its first `count`
+  /// bytes.
   private func passing(_ count: Int) throws -> FileSource {
     let spool = try UnlinkedFile()
     let isInterrupted = isInterrupted

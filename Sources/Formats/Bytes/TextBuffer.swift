@@ -94,8 +94,8 @@ final class TextBuffer {
     }
   }
 
-  /// Moves past the next occurrence of a text in the window. Without one, moves to the end, except for bytes
-  /// that may begin it.
+  /// Moves past the next occurrence of a text in the window. If the window does not hold the text, moves to
+  /// the end, except for last bytes that may begin the text.
   ///
   /// - Returns: whether the window contained it.
   func find(_ wanted: [UInt8]) -> Bool {

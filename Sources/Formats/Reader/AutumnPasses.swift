@@ -2,27 +2,29 @@
 
 import Logbook
 
-/// Finds equal values of a sensor that a file states in both passes of the hour that clocks repeat in autumn.
+/// Finds sensor values that a file states twice in the hour that clocks repeat in autumn, and gives the
+/// second of two equal values the later offset.
 ///
-/// Most exports are sorted by shown time, so that two equal values of one time look like a repeated row. A
-/// file in the order of measurement runs through the hour twice: within it, its times go back once, or
-/// forward if the newest come first. Then both values are measurements, and that of the second pass gets the
-/// later offset.
+/// Most exports are sorted by shown time, so two equal values of one time look like a repeated row. A file in
+/// the order of measurement runs through the hour twice: within it, its times go back once, or forward if the
+/// newest rows come first. Then both values are measurements.
 ///
-/// Values that differ prove the second pass: a block of rows that is repeated has equal values only.
+/// At least one shown time must have different values in the two passes. Otherwise the second pass may be a
+/// repeated block of rows, which has equal values only.
 struct AutumnPasses {
   /// The minimum number of values of a pass through the repeated hour.
   private static let minValues = 2
 
   private let zone: LogbookZone
-  /// For each device, the indexes of its readings in the repeated hour, as long as no other time comes
-  /// between them.
+  /// For each device, the indexes of its consecutive readings in the repeated hour. A reading of the device
+  /// at any other time ends the list.
   private var runs: [DeviceIndex: [Int]] = [:]
 
   /// - Parameter zone: the zone that placed the readings.
   init(_ zone: LogbookZone) { self.zone = zone }
 
-  /// Places the equal values of the second passes in a batch. All rows of an hour are in one batch.
+  /// Gives the later offset to the equal values of the second passes in a batch. All rows of an hour are in
+  /// one batch.
   mutating func place(_ readings: inout [Reading]) {
     for index in readings.indices where Self.mayRepeat(readings[index]) {
       let device = readings[index].device

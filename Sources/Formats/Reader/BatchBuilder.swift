@@ -12,8 +12,8 @@ struct Checkpoint {
   let newestShown: Int64?
 }
 
-/// Collects what a format reads in a batch. It computes the instants of shown times, and gives each device an
-/// index.
+/// Collects the readings, records and rejections that a format reads for a batch. It computes the instants of
+/// shown times, and gives each device an index.
 struct BatchBuilder {
   var batch = IngestBatch()
   /// The number of bytes of rejected rows in the batch.
@@ -23,12 +23,12 @@ struct BatchBuilder {
   private let times: PlausibleTimes
   private var devices = DeviceTable()
   private var newest: Int64?
-  /// The newest time among the items whose instant depends on a zone, in a format whose other items state
-  /// their instants.
+  /// The newest time among the items whose instant depends on a zone, in UTC seconds. It is set only for a
+  /// format whose other items state their instants.
   private var newestShown: Int64?
   /// The newest time among the items so far, in UTC seconds. It is the lower limit for the time of the
-  /// export, since no export is older than its items. Instants take precedence over times that move with the
-  /// zone of the import.
+  /// export, since no export is older than its items. Items that state their instants take precedence over
+  /// items whose instant depends on the zone of the import.
   var newestItem: Int64? { newest ?? newestShown }
 
   init(format: String, options: ExportOptions) {

@@ -15,12 +15,11 @@ enum Layout {
   case elements(ElementShape)
 }
 
-/// The layout and the header that a format found in the head of an input that it recognises.
+/// The layout and the header that a format found in the head of an input.
 struct Recognition<Header> {
   /// How the input's rows are found.
   let layout: Layout
-  /// The header or the items that the format found in the head, in the form in which it needs them to read
-  /// the rows.
+  /// The header or the items that the format found in the head. The format needs them to read the rows.
   let header: Header
 }
 
@@ -58,13 +57,14 @@ protocol ExportFormat: SendableMetatype {
   /// Whether the format itself applies `--where` to its rows.
   static var picksRows: Bool { get }
 
-  /// How a row states the person whose export it is. `above` is the result for the row above it.
+  /// What a row states about the person of the export, or that the row begins another export. `above` is the
+  /// result for the row above it.
   static func personRow(_ row: Row, below above: PersonRow) -> PersonRow
 
   /// The statements about the person in the head of an input.
   static func statedPersons(in head: InputHead) -> [StatedPerson]
 
-  /// The person in the names that `personRow` returned for the rows of one person.
+  /// The statements about one person in the names that `personRow` returned for this person's rows.
   static func statedPersons(named names: [String]) -> [StatedPerson]
 
   /// The columns of an input as recognition found them.
@@ -77,7 +77,8 @@ protocol ExportFormat: SendableMetatype {
   /// Whether exports of the format are known to repeat rows, so that equal rows need no warning.
   static var repeatsRows: Bool { get }
 
-  /// The header for an empty JSON list, which no format can recognise; nil for a format without JSON.
+  /// The header for an input that is an empty JSON list, in which a format finds nothing to recognise. Nil
+  /// for a format without JSON.
   static var emptyList: Header? { get }
 
   /// The database whose tables the format reads as JSON; nil for a format without one.
@@ -109,16 +110,16 @@ protocol ExportFormat: SendableMetatype {
   /// The decisions about the input, without those about its encoding and zone.
   var decisions: [Decision] { get }
   var warnings: [String] { get }
-  /// Warnings about items that were stored by a person's statement or setting, although the input contradicts
-  /// it. A job reports these warnings, too.
+  /// Warnings about items that were stored because of a person's statement or setting, although the input
+  /// contradicts it. An unattended import reports these warnings, too.
   var doubts: [String] { get }
-  /// A text that occurs once in each export that names its person; nil without a name. If it occurs twice,
-  /// the input may hold the exports of two people.
+  /// A text that each export with the name of its person has exactly once; nil for an export without a name.
+  /// If the text occurs twice, the input may hold the exports of two people.
   var joinMark: String? { get }
   /// The statements about the person in the items that were read so far.
   var statedPersons: [StatedPerson] { get }
-  /// The failure of an input that was read to its end, if none of its rows is of the person or has the value
-  /// that the user chose with `--where` or `--patient`. Otherwise nil.
+  /// The failure of an import that read the whole input, if no row matches the `--where` or `--patient` of
+  /// the user. Nil if a row matches, or if the user gave neither option.
   var failureAtEnd: Failure? { get }
   /// When the export was made, in UTC seconds; nil if the input does not state it.
   var generatedAt: Int64? { get }
@@ -228,7 +229,7 @@ public enum FormatRegister {
 package struct FormatPage: Sendable {
   /// How to get the export out of the app or site, step by step, with ` > ` between the parts of a menu.
   package let origin: [String]
-  /// The forms in which the export comes.
+  /// The kinds of file and the versions of the app in which the export comes.
   package let variants: [String]
   /// The languages of the app that are read.
   package let languages: String

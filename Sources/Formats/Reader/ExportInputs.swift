@@ -25,7 +25,7 @@ package struct ExportInputs {
     case document(String)
     /// The members that are inputs. `sheet` is set if a person named one sheet of a spreadsheet among them.
     case members([ZipMember], ZipArchive, sheet: String?)
-    /// The positions of the sheets that are inputs.
+    /// The indexes of the sheets that are inputs.
     case sheets([Int], Spreadsheet)
 
     var isDocument: Bool { if case .document = self { true } else { false } }
@@ -97,9 +97,9 @@ package struct ExportInputs {
     self.passesOver = member == nil
   }
 
-  /// Opens the copy of a spreadsheet that is a member of an archive.
+  /// Opens a spreadsheet that was unpacked from an archive to `file`.
   ///
-  /// - Throws: `UnrecognisedInput` for an archive that is not a document.
+  /// - Throws: `UnrecognisedInput` for a ZIP archive that is not the file of an office program.
   private init(member file: FileSource, only sheet: String?, passesOver: Bool) throws {
     let archive = try ZipArchive(descriptor: file.descriptor, name: file.name)
     guard let document = try Self.document(in: archive, file.name, only: sheet, file.isInterrupted) else {
@@ -122,10 +122,10 @@ package struct ExportInputs {
     }
   }
 
-  /// The members that are inputs, in their order.
+  /// The members that are inputs, in the order of their names.
   ///
-  /// - Parameter path: the name of a member, or that of a spreadsheet among them with a sheet, as in
-  ///   `book.xlsx:Sheet`.
+  /// - Parameter path: the name of one member. If the member is a spreadsheet, the name of a sheet can
+  ///   follow, as in `book.xlsx:Sheet`.
   private static func members(
     of archive: ZipArchive, only path: String?, name: String
   ) throws -> Content {
@@ -236,7 +236,8 @@ package struct ExportInputs {
     return CompoundFile.refusal(head, directory: directory ?? [])
   }
 
-  /// The parts of `archive.zip:member.csv` or `file.xlsx:Sheet`; nil for the path of a file.
+  /// Splits a path such as `archive.zip:member.csv` or `file.xlsx:Sheet` at its colon; nil for the path of a
+  /// file.
   private static func memberPath(_ path: String) -> (archive: String, member: String)? {
     let colons = [".zip:", ".xlsx:", ".xlsm:", ".xls:", ".ods:"].compactMap { path.firstRange(of: $0) }
     guard let colon = colons.min(by: { $0.lowerBound < $1.lowerBound }) else { return nil }

@@ -5,7 +5,7 @@ public import Logbook
 /// The options of a person about an input. An option that is nil is read from the input, inferred, or
 /// requested in an error message.
 public struct ExportOptions: Sendable {
-  /// The id of the format, instead of detection.
+  /// The id of the format. If it is set, the format is not detected.
   public var format: String?
   /// The unit of values without a unit.
   public var unit: GlucoseUnit?
@@ -15,7 +15,7 @@ public struct ExportOptions: Sendable {
   public var device: String?
   /// The kind of glucose readings, for generic inputs without a kind in their rows.
   public var kind: ReadingKind?
-  /// Columns by role, for the generic format: `time=ts,value=mgdl`.
+  /// For the generic format, the name of the column for each role, as in `--map time=ts,value=mgdl`.
   public var columns: [String: String] = [:]
   /// Whether to read values that are unlikely to be readings, or that contradict an option.
   public var force = false

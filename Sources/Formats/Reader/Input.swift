@@ -72,7 +72,8 @@ final class Input {
     while case .bytes = try unpacked.read(into: chunk) {}
   }
 
-  /// Checks a member of an archive or a sheet, after a format has recognised it.
+  /// Verifies the whole of an archive's member or a sheet, after a format has recognised it. Does nothing for
+  /// any other input.
   func checkMember() throws {
     if let member = source as? ArchivedSource {
       try member.check()
@@ -84,8 +85,8 @@ final class Input {
     try rewind()
   }
 
-  /// Whether a line number in a message is the number of a row in a spreadsheet, whose cells may hold line
-  /// ends.
+  /// Whether the line numbers in messages are the numbers of a spreadsheet's rows. Cells of a spreadsheet may
+  /// hold line ends, so its lines of text are not counted.
   var linesAreRows: Bool { source is SheetSource }
 
   var encodingDecision: Decision {
@@ -149,8 +150,8 @@ final class Input {
     return count > 1
   }
 
-  /// Whether a member of JSON has several texts as its value, as in the bodies of several people. This takes
-  /// as long as `repeats`.
+  /// Whether a JSON member has two different texts as its values, as in the joined response bodies of two
+  /// people. This takes as long as `repeats`.
   func hasSeveralValues(of member: String) throws -> Bool {
     try makeRereadable()
     source.isHashing = false

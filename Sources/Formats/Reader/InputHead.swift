@@ -15,7 +15,7 @@ struct HeaderRow<Meaning> {
   /// The result of parsing the header for the format.
   let meaning: Meaning
 
-  /// The recognition of a format that needs the header and the rows of the head.
+  /// The result of `recognise` for a format that needs the header and the rows of the head.
   var recognition: Recognition<HeaderRow> { Recognition(layout: .table(delimiter: delimiter), header: self) }
 }
 
@@ -39,7 +39,7 @@ struct InputHead {
   /// Whether the head is the whole input.
   let isWhole: Bool
   private let tables: [UInt8: [[String]]]
-  /// The text of JSON, whose first object may be longer than the head.
+  /// The text of the head, if it is JSON. Its first object may be longer than the head.
   private let json: [UInt8]
   /// The text of XML.
   private let markup: [UInt8]
@@ -81,14 +81,14 @@ struct InputHead {
   /// Whether JSON has a member with this name anywhere in the head.
   func names(_ member: String) -> Bool { place(after: member) != nil }
 
-  /// The members of the only object of a short JSON text; nil for any other text.
+  /// The members of a JSON text that is one object and is wholly in the head; nil for any other text.
   var answer: [String: JSONValue]? {
     guard isJSON, isWhole, json.first(where: { !$0.isBlank }) == UInt8(ascii: "{") else { return nil }
     do {
       guard case .object(let members) = try JSONValue.read(json) else { return nil }
       return members
     } catch {
-      // There are several objects, or damaged ones. The reader reports damage.
+      // The text has several objects, or a damaged one. The reader reports the damage later.
       return nil
     }
   }
@@ -101,8 +101,8 @@ struct InputHead {
     return String(decoding: rest.dropFirst().prefix { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
   }
 
-  /// The texts and numbers in the object of the first member with this name in JSON, by their names. Empty
-  /// without such a member, or if the head ends in it.
+  /// The texts and numbers in a JSON object, by the names of its members. The object is the value of the
+  /// first member named `member`. Empty without such a member, or if the head ends inside the object.
   func texts(in member: String) -> [String: String] {
     guard let start = place(after: member) else { return [:] }
     let rest = json[start...].drop { $0.isBlank }
@@ -124,8 +124,8 @@ struct InputHead {
     }
   }
 
-  /// The text of a member in the first JSON object that has a certain text in another member. The head may
-  /// end inside the object.
+  /// The text of a member in the first JSON object that has `text` as the value of any of its members. The
+  /// head may end inside the object.
   func value(of member: String, nextTo text: String) -> String? {
     var objects: [(isMeant: Bool, value: String?)] = []
     var (key, index) = (String?.none, json.startIndex)
@@ -164,7 +164,7 @@ struct InputHead {
     return markup[first.upperBound...].firstRange(of: tag) != nil
   }
 
-  /// The XML without its comments, whose content is not elements.
+  /// The XML without its comments, since a comment may hold text that looks like an element.
   private static func withoutComments(_ text: [UInt8]) -> [UInt8] {
     var rest = text[...]
     var kept: [UInt8] = []
@@ -203,8 +203,8 @@ struct InputHead {
     return nil
   }
 
-  /// The first position of a quoted key from `start` on. Each JSON format searches the whole head for its
-  /// names, for which `firstRange(of:)` takes many times longer.
+  /// The first position of a quoted key from `start` on. Each JSON format searches the whole head for the
+  /// names of its members. For such searches, `firstRange(of:)` takes many times longer.
   private static func place(of key: [UInt8], in text: [UInt8], from start: Int) -> Int? {
     text.withUnsafeBytes { text in
       guard let base = text.baseAddress else { return nil }
@@ -222,7 +222,7 @@ struct InputHead {
   /// Whether the text is JSON whose first object ends after the head.
   var isInsideFirstObject: Bool { isJSON && objects.isEmpty && !isWhole }
 
-  /// The first rows of the text split at this delimiter, with the cells as text.
+  /// The first rows of the text, with their cells, if this delimiter separates the cells.
   func rows(_ delimiter: UInt8) -> [[String]] { tables[delimiter] ?? [] }
 
   /// The first row that `meaning` accepts as a header. The delimiters are tried in order.
@@ -253,8 +253,8 @@ struct InputHead {
     return []
   }
 
-  /// The header of a table with at least this many columns, if `meaning` accepts its cells. It is the first
-  /// row of that width, and rows of data follow it.
+  /// The first row with at least `width` cells as the header of a table, if `meaning` accepts its cells. The
+  /// delimiters are tried in order.
   func headerRow<Meaning>(width: Int, _ meaning: ([String]) -> Meaning?) -> HeaderRow<Meaning>? {
     for delimiter in Self.delimiters {
       let rows = rows(delimiter)

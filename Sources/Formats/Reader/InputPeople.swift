@@ -30,13 +30,13 @@ struct InputPeople {
     return String(digest.hexadecimal().prefix(8))
   }
 
-  /// Takes the filter that picks a person, and returns the other filters.
+  /// Picks the person that one of the filters states, and returns the other filters.
   mutating func pick(_ filters: [RowFilter]) -> [RowFilter] {
     picked = filters.first { foldedHeader($0.column) == foldedHeader(column) }?.value
     return filters.filter { foldedHeader($0.column) != foldedHeader(column) }
   }
 
-  /// Takes the filter that picks a person, for a format where nothing else can be picked.
+  /// Picks the person that one of the filters states, for a format where `--where` can pick only a person.
   ///
   /// - Throws: `Failure` of category `usage` for another column.
   mutating func pickOnly(_ filters: [RowFilter], in title: String) throws {
@@ -56,7 +56,7 @@ struct InputPeople {
 
   /// The id of the chosen person, as a statement of the input about its person.
   ///
-  /// - Parameter place: the format and the name of the id.
+  /// - Parameter place: the format, and the name of the id in that format; see `StatedPerson.place`.
   func stated(of place: String) -> [StatedPerson] {
     chosen.flatMap { StatedPerson(id: $0, of: place) }.map { [$0] } ?? []
   }
@@ -147,8 +147,8 @@ protocol PeopleFilter {
   var missing: Failure? { get }
 }
 
-/// A column that identifies the person of each row, for a format without such a column. A person or a program
-/// added it, or it is the account in bodies of an API.
+/// A column that identifies the person of each row, although the format has no such column. A person or a
+/// program added it to the export, or it is the account in an API's response.
 struct PersonColumn: PeopleFilter {
   /// The name of the column, folded like a header.
   private let folded: String
@@ -156,9 +156,9 @@ struct PersonColumn: PeopleFilter {
   private var people: InputPeople
   /// The index of the column in a row; nil before the header.
   private var place: Int?
-  /// The text by which each person was first named.
+  /// For each person, the text of the first cell that named this person.
   private var names: [PersonWord.Key: String] = [:]
-  /// The last cell, and the text by which its person was first named.
+  /// The last cell, and the text of the first cell that named the same person.
   private var last = (cell: "", name: "")
 
   /// Finds a column for persons in a header that the format recognises; nil without one.
@@ -188,8 +188,8 @@ struct PersonColumn: PeopleFilter {
     filters = people.pick(filters)
   }
 
-  /// Whether a column is of persons. Names such as `SID` do not count, since formats number their rows in
-  /// columns with these names.
+  /// Whether a column's name means that the column identifies persons. Names such as `SID` do not count,
+  /// since formats number their rows in columns with these names.
   static func namesPersons(_ name: String) -> Bool {
     let words = HeaderWords(name)
     return words.isPerson && !["sid", "uid", "pid"].contains(words.name)
@@ -206,8 +206,8 @@ struct PersonColumn: PeopleFilter {
     return people.reads(person, row, into: &out)
   }
 
-  /// Empty for a column that names programs: the subject in Nightscout is the login of a program, and so is a
-  /// client in Tidepool.
+  /// What the column states about the picked person. Nothing if the column names programs: the subject in
+  /// Nightscout is the login of a program, and so is a client in Tidepool.
   var stated: [StatedPerson]? {
     if format == NightscoutFormat.id || folded == "client" { return [] }
     return people.chosen.flatMap { StatedPerson(label: $0, of: "\(format) \(folded)") }.map { [$0] } ?? []
@@ -222,7 +222,8 @@ struct PersonColumn: PeopleFilter {
     return nil
   }
 
-  /// The text by which the person of a cell was first named. A name may be in another case or order.
+  /// The text of the first cell that named the same person as `cell`. The two texts may differ in case, or in
+  /// the order of their words.
   private mutating func name(of cell: String) -> String {
     if cell.isEmpty || cell == last.cell { return cell.isEmpty ? cell : last.name }
     let key = PersonWord.Key(Array(cell.utf8))
@@ -234,8 +235,8 @@ struct PersonColumn: PeopleFilter {
 }
 
 extension InputHead {
-  /// The member that identifies the person of each JSON object; nil without one. Members of nested objects
-  /// are left out: a maker, for example, belongs to the device.
+  /// The JSON member that identifies the person of each object; nil without one. Members of nested objects
+  /// are left out, since they may describe something else, such as the maker of a device.
   var personMember: String? {
     let members = Set(objects.flatMap(\.keys)).filter { !$0.contains(".") && PersonColumn.namesPersons($0) }
     // Of several members, the one that most objects have is returned.
@@ -245,8 +246,8 @@ extension InputHead {
     }
   }
 
-  /// The members around the JSON objects with readings, by which a document identifies the person of all
-  /// these readings.
+  /// The names of the JSON members by which a document identifies the person of all its readings. These
+  /// members are outside of the objects with readings.
   var envelopePersons: [String] {
     Self.envelopeMembers.filter { member in
       names(member) && !objects.contains { $0.keys.contains { $0 == member || $0.hasSuffix("." + member) } }
@@ -258,15 +259,15 @@ extension InputHead {
     "person_id",
     "person", "participantId", "participant_id", "mrn",
   ]
-  /// The members with a person's name. If a member has only the first name, its value is the member with the
-  /// last name.
+  /// The members for a person's name. For a member that has only the first name, the value is the name of the
+  /// member that has the last name.
   private static let nameMembers: [String: String?] = [
     "firstName": "lastName", "first_name": "last_name", "patientName": nil, "patient_name": nil,
   ]
   private static let lastNameMembers: Set = ["lastName", "last_name"]
 
-  /// The texts of members around the objects that name a user or an owner. Formats of services are left out:
-  /// there, such a member can name the program.
+  /// The users and owners that are named by JSON members outside of the objects with readings. They are read
+  /// only for the generic format: in the format of a service, such a member can name a program.
   private var usersAroundObjects: [StatedPerson] {
     ["user", "username", "userName", "owner", "child"].compactMap { member in
       guard names(member), !objects.contains(where: { $0.keys.contains(member) }),
@@ -276,10 +277,11 @@ extension InputHead {
     }
   }
 
-  /// Names of members around the objects that hold an object with the name or the id of the person.
+  /// Names of JSON members whose value is an object with the name or the id of the person. These members are
+  /// outside of the objects with readings.
   private static let personMembers = ["patient", "person", "subject", "user", "participant", "owner"]
 
-  /// The names and ids in members around the objects, such as `patient`.
+  /// The persons in the objects of `personMembers`.
   private var personsInMembers: [StatedPerson] {
     Self.personMembers.filter { member in
       !objects.contains { $0.keys.contains { $0 == member || $0.hasPrefix(member + ".") } }
@@ -309,7 +311,7 @@ extension InputHead {
   }
 }
 
-/// How a row states the person of an export.
+/// What a row states about the person of an export.
 enum PersonRow {
   case other
   /// Another export begins, and its person is not named yet.

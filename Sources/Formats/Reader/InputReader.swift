@@ -7,8 +7,8 @@ public import Logbook
 /// Detection sees the first 64 KiB. Some questions can only be decided with all rows, such as the order of
 /// day and month or the unit. Then a file is read twice, and a pipe is kept in an unlinked file.
 public struct InputReader {
-  /// A batch ends when its rejected rows have this number of bytes. They are in memory unshortened, for
-  /// `--rejects`.
+  /// A batch ends when its rejected rows have this number of bytes. Rejected rows are kept in memory in full,
+  /// for `--rejects`.
   private static let maxRejectedBytes = 8 << 20
   /// The maximum number of rows of a preamble before a header.
   static let longestPreamble = 40
@@ -33,8 +33,8 @@ public struct InputReader {
   private var waitingSince: ContinuousClock.Instant?
   /// The last header row as it was in the input; nil for inputs without one.
   package private(set) var header: String?
-  /// A header that follows rejections of the batch, which belong to the header before it. It applies from the
-  /// next batch on.
+  /// A header that was read after rows of the batch were rejected. Those rows belong to the header before it,
+  /// so this header applies from the next batch on.
   private var nextHeader: String?
   private let layout: Layout
   private var picker: RowPicker?
@@ -117,11 +117,12 @@ public struct InputReader {
   /// Whether exports of the format are known to repeat rows.
   package var repeatsRows: Bool { type(of: parser).repeatsRows }
 
-  /// The statements of the input about its person, in the part that was read.
+  /// The statements about the person in the part of the input that was read so far.
   package var statedPersons: [StatedPerson] { people?.stated ?? headPersons + parser.statedPersons }
 
-  /// The first name that JSON states outside of its readings, by which a person can confirm the right data;
-  /// nil without one. If JSON states several persons, it is the first name of the chosen one.
+  /// The first name that JSON states outside of its readings; nil without one. It helps a user to confirm
+  /// that the data are those of the right person. If JSON states several persons, it is that of the chosen
+  /// one.
   package var statedFirstName: String? {
     guard input.head.isJSON else { return nil }
     return ["firstName", "first_name"].lazy.compactMap { member in
@@ -152,7 +153,8 @@ public struct InputReader {
 
   /// Warnings for the person. They reject no row.
   public var warnings: [String] { input.warnings + parser.warnings + parser.doubts }
-  /// The warnings that a job must pass on: the input contradicts a statement by which items were stored.
+  /// The warnings that an unattended import must report, too: the input contradicts a person's statement
+  /// because of which items were stored.
   package var doubts: [String] { parser.doubts }
 
   /// Appends items to the batch until the batch is full, a second has passed, or the source pauses.
@@ -243,7 +245,7 @@ public struct InputReader {
 
   /// The filter for the rows of one person; nil if the input is certainly the export of one person.
   ///
-  /// - Parameter layout: gets an additional column if one for persons is needed.
+  /// - Parameter layout: on return, it also has the column that identifies persons, if one is needed.
   private static func people(
     _ found: Detection.Found, _ input: Input, _ options: ExportOptions, _ layout: inout Layout,
     _ filters: inout [RowFilter]
@@ -266,7 +268,8 @@ public struct InputReader {
     }
   }
 
-  /// Refuses bodies of several people. Such bodies state the person outside of their objects.
+  /// Refuses an input with the response bodies of several people, which state their person outside of the
+  /// objects with readings.
   ///
   /// - Throws: `Failure` of category `badInput`.
   private static func requireOnePerson(_ type: any ExportFormat.Type, _ input: Input) throws {

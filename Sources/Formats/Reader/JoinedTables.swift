@@ -2,9 +2,9 @@
 
 import Logbook
 
-/// Detects a table of another delimiter above the header that was found.
+/// Detects another table, with another delimiter, above the header that was found.
 ///
-/// With the delimiter of the second table, the whole first one looks like a preamble and would be skipped.
+/// With the delimiter of the lower table, the whole upper table looks like a preamble and would be skipped.
 enum JoinedTables {
   /// - Throws: `Failure` of category `badInput` for an input that begins with another table.
   static func refuse(_ found: Detection.Found, _ input: Input, _ options: ExportOptions) throws {
@@ -31,7 +31,8 @@ enum JoinedTables {
     }
   }
 
-  /// Whether rows have a header, and below it a row of the same width with a time under a name for times.
+  /// Whether one of the rows is a header with a name for times. A row of the same width below it must have a
+  /// time in that column.
   private static func isTable(_ rows: ArraySlice<[String]>) -> Bool {
     rows.indices.contains { place in
       let names = rows[place]

@@ -12,11 +12,11 @@ import Logbook
 struct LastLine {
   enum Verdict {
     case whole
-    /// Complete except for the rest of its identifier, which the rows before it show.
+    /// The line is complete except for the end of an identifier, which is known from the rows before.
     case completed(CellCopies)
-    /// Complete except for a text at its end, which is left out.
+    /// The line is complete except for a text at its end. The text is left out.
     case withoutText(CellCopies, detail: String)
-    /// Not to be stored: a cell may be truncated or missing.
+    /// The line must not be stored: a cell may be truncated or missing.
     case unsure(detail: String)
   }
 
@@ -37,7 +37,7 @@ struct LastLine {
   private static let neighbourSeconds: Int64 = 20 * 60
   /// A dose, a glucose value and a duration, as examples of what a missing cell may have held.
   private static let amounts = ["1", "100", "00:10:00"]
-  /// The minimum number of digits from which a number is an instant or an id, not an amount.
+  /// A number with at least this number of digits is an instant or an id, not an amount.
   private static let instantDigits = 9
 
   private let cells: CellCopies
@@ -272,8 +272,8 @@ extension LastLine {
     }
   }
 
-  /// Whether the values shortly before are close to this one. A value that lost its last digit is only a
-  /// tenth of them.
+  /// Whether the values shortly before this one are close to it. A value that lost its last digit is only
+  /// about a tenth of the values before it.
   private func hasCloseNeighbours(_ reading: RowItems.ReadingItem, _ value: Double) -> Bool {
     let neighbours = self.earlier.flatMap(\.items.readings).filter { $0.kind == reading.kind }.suffix(3)
       .filter { abs($0.time.seconds - reading.time.seconds) <= Self.neighbourSeconds }

@@ -10,7 +10,7 @@ struct RowPicker {
   private let values: [[UInt8]]
   private let isTable: Bool
   private let type: any ExportFormat.Type
-  /// The positions of the columns in a row; nil before the header that has them.
+  /// The indexes of the filters' columns in a row; nil before the first header with these columns.
   private var places: [Int]?
   private var hasPicked = false
   private var hasLeftOut = false
@@ -20,7 +20,7 @@ struct RowPicker {
   /// The columns of JSON objects that are needed in addition to those of the format.
   private let added: [String]
 
-  /// - Returns: nil if no filter remains.
+  /// - Returns: nil if there are no filters, or if the format applies them itself.
   /// - Throws: `Failure` of category `usage` for an input without columns; `badInput` for an input that lacks
   ///   a column.
   init?(_ filters: [RowFilter], for type: any ExportFormat.Type, _ layout: Layout, _ head: InputHead) throws {
@@ -76,7 +76,8 @@ struct RowPicker {
     return nil
   }
 
-  /// Checks a header that the format has read. If a column of the filters is missing, no row below is picked.
+  /// Checks a header that the format has read. If the header lacks a column of the filters, no row below it
+  /// is picked.
   mutating func noteHeader(_ row: Row) {
     if isTable, columns(in: row) == nil { places = filters.map { _ in -1 } }
   }
@@ -90,7 +91,7 @@ struct RowPicker {
         + "of that column")
   }
 
-  /// The positions of the columns in a header; nil for any other row.
+  /// The indexes of the filters' columns in a header; nil for a row that does not name all of them.
   private func columns(in row: Row) -> [Int]? {
     guard row.count <= TableReader.maxColumns else { return nil }
     var found: [Int] = []

@@ -2,7 +2,7 @@
 
 import Nightscout
 
-/// Recognises the answer of a server that holds no data: an error, or an empty result.
+/// Recognises an answer of a server without data: an error, or an empty result.
 ///
 /// The messages of an answer are printed, but never its tokens.
 enum ServerAnswer {
@@ -50,8 +50,8 @@ enum ServerAnswer {
     return answer("the server", text, "check the login or the token, and download the data again")
   }
 
-  /// The refusal of an answer that was fetched from a source. A job may mail it, so it quotes nothing from
-  /// the answer, which may name a person.
+  /// The reason for refusing an answer that was fetched from a source. It quotes nothing from the answer,
+  /// which may name a person, since a job may mail this reason.
   static let fetchedReason =
     "this is an error message of a server, not data; it may name a person, so that it is not shown here: open the address in a "
     + "browser, or run the command, and read it"
@@ -67,7 +67,7 @@ enum ServerAnswer {
       guard name == "data", case .object(let data) = value else { continue }
       for (name, value) in data {
         if case .list = value { found.append(value) }
-        // A connection without its newest measurement holds no reading.
+        // A connection with its newest measurement holds a reading.
         if name == "connection",
           ["glucoseMeasurement", "glucoseItem"].contains(where: { isObject(value[$0]) })
         {
@@ -79,7 +79,7 @@ enum ServerAnswer {
       && members.allSatisfy { name, _ in envelope.contains(name.lowercased()) || lists.contains(name) }
   }
 
-  /// The refusal of an answer of LibreLinkUp that asks for another step first.
+  /// The reason for refusing an answer of LibreLinkUp in which the service asks for another step first.
   private static func libreRefusal(_ data: [String: JSONValue]) -> String? {
     if data["redirect"] == .flag(true) {
       let region = shown(data["region"]?.text ?? "another one")

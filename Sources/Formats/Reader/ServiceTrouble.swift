@@ -3,11 +3,11 @@
 package import Logbook
 import Nightscout
 
-/// An answer of a service that holds no data, since something must be done first. Several services send it
-/// with the status of a success.
+/// An answer without data, in which a service asks the user to do something first or reports an error.
+/// Several services send it with the HTTP status of a success.
 ///
-/// The bodies are those that public clients record: of LibreLinkUp in timoschlueter/nightscout-librelink-up
-/// and robberwick/pylibrelinkup, of Dexcom Share in gagebenne/pydexcom.
+/// The recognised bodies are those that public clients document: for LibreLinkUp
+/// timoschlueter/nightscout-librelink-up and robberwick/pylibrelinkup, for Dexcom Share gagebenne/pydexcom.
 package struct ServiceTrouble: Sendable {
   /// The category of the failure, which shows what a person can do.
   package let category: FailureCategory

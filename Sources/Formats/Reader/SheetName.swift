@@ -63,7 +63,8 @@ package enum SheetName {
     jan feb mar mär mrz apr jun jul aug sep sept okt oct nov dez dec ene abr ago dic gen mag giu lug set ott
     """.split { $0.isWhitespace })
 
-  /// Words for parts of a workbook, of the week or the year, and of a life, which two persons may share.
+  /// Words for parts of a workbook, and for times of a week, a year or a life. They do not distinguish
+  /// persons.
   private static let words = Set<Substring>(
     """
     part teil page seite copy kopie copie copia backup archive archiv csv tsv txt json xlsx ods zip

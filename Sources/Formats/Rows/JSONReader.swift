@@ -255,7 +255,7 @@ final class JSONReader: RowSource {
     escapedColumns.removeAll(keepingCapacity: true)
   }
 
-  /// The outcome at the end of the input, which can be inside an object or list.
+  /// The outcome at the end of the input. An input can end inside an object or a list.
   private func atEnd() -> RowOutcome {
     var cursor = JSONCursor(text)
     let isInsideObject = cursor.skipBlanks() != nil

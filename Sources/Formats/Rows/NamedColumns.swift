@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// The positions of those columns of a table that a format knows by name.
+/// The indexes of the columns of a table that a format knows by name.
 struct KnownColumns<Column: CaseIterable & RawRepresentable<Int>> {
   private var places: [Int]
   /// The number of cells in the header.
@@ -18,7 +18,8 @@ struct KnownColumns<Column: CaseIterable & RawRepresentable<Int>> {
     places = [Int](repeating: -1, count: Column.allCases.count)
     var unknown: [String] = []
     var count = cells.count
-    // A delimiter at the end of the line ends the last cell and does not begin another.
+    // A delimiter at the end of the line does not begin another cell, so empty cells at the end are not
+    // counted.
     while count > 0, cells[count - 1].allSatisfy(\.isWhitespace) { count -= 1 }
     for (place, cell) in cells.prefix(count).enumerated() {
       let name = foldedHeader(cell)
@@ -31,7 +32,7 @@ struct KnownColumns<Column: CaseIterable & RawRepresentable<Int>> {
     (self.count, self.unknown) = (count, unknown)
   }
 
-  /// The position of the column, or -1 if the table does not have it.
+  /// The index of the column, or -1 if the table does not have it.
   @inline(__always) subscript(column: Column) -> Int { places[column.rawValue] }
 
   /// Whether the table has all of these columns.
@@ -41,11 +42,11 @@ struct KnownColumns<Column: CaseIterable & RawRepresentable<Int>> {
   var warnings: [String] { unknown.map { HeaderNames.warning($0, readAs: nil) } }
 }
 
-/// The positions of a format's named cells in the rows of an input. In JSON the cells have the order in which
-/// they were requested, in a table the order of the last header.
+/// The indexes of the cells that a format reads by name in the rows of an input. In JSON the cells have the
+/// order in which they were requested, in a table the order of the last header.
 struct NamedColumns {
   private let names: [String]
-  /// The column of each name; -1 if the table does not have it.
+  /// The index of the column for each name; -1 if the table does not have it.
   private var columns: [Int]
   /// The number of cells in the header; 0 for JSON and before a header.
   private(set) var count = 0
@@ -69,7 +70,8 @@ struct NamedColumns {
     setColumns(order.map(foldedHeader))
   }
 
-  /// The column with this name.
+  /// The index of the column for the name with this index in the format's list; -1 if the table does not have
+  /// it.
   @inline(__always) subscript(name: Int) -> Int { columns[name] }
 
   /// Finds the columns in a row if it is a header. Joined files have several headers.

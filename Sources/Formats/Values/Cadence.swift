@@ -12,8 +12,8 @@ struct Cadence {
   private static let secondsPerDay: Int64 = 86_400
   /// If all steps between successive times are regular, at least this number of steps shows a sensor.
   private static let minSteps = 3
-  /// The longest step between two readings of a sensor in seconds: 15 minutes, and the inaccuracy of clocks
-  /// and rounding.
+  /// The longest step between two readings of a sensor in seconds: 15 minutes, and 3 minutes for the
+  /// inaccuracy of clocks and rounding.
   private static let longestStep: Int64 = 18 * 60
   /// If irregular steps occur as well, at least this number of regular steps shows a sensor.
   private static let minStepsAmongOthers = 10

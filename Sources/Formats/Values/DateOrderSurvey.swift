@@ -9,7 +9,7 @@ import Logbook
 /// - the order that a person gave
 /// - a number over 12, which cannot be the month
 /// - dots between the numbers, which mean that the day is first
-/// - an order in which times would be later than the export or the host's clock, so that it is impossible
+/// - that one of the orders is impossible, since times would be later than the export or the host's clock
 /// - the only order in which the sensor history is continuous
 /// - a clock with AM and PM, if the format always writes the month first with it
 /// - a language that always puts the day first
@@ -62,8 +62,8 @@ struct DateOrderSurvey {
     var newestOther = Int64.min
     var oldestOther = Int64.max
 
-    /// Whether the dates are in two successive years, as around New Year, if they are read with the year
-    /// first. Read with the year last, they are decades apart.
+    /// Whether the dates, read with the year first, are in two successive years, as around New Year. Read
+    /// with the year last, they must be decades apart.
     var jumpsOtherwise: Bool {
       guard years.count == 2, let first = years.min(), let last = years.max() else { return false }
       return last - first == 1 && newestOther - oldestOther > DateOrderSurvey.longSeconds
@@ -198,7 +198,7 @@ struct DateOrderSurvey {
         + "--date-order if the year comes last")
   }
 
-  /// Records the time at which the export was made, as the export states it in the form of its rows.
+  /// Records the time at which the export was made, which is in the same notation as the times of its rows.
   mutating func noteExportTime(_ time: AmbiguousTime, line: Int64) {
     for order in DateOrder.allCases {
       guard let export = time.time(order)?.seconds else { continue }
@@ -298,8 +298,8 @@ extension Decision {
     Decision("date-order", order == .dayFirst ? "day first" : "month first", basis)
   }
 
-  /// The decision on the order of dates in an input. It is that the year is first, if the first rows put it
-  /// first and no other order was decided.
+  /// The decision on the order of dates in an input. It is `year first` if the first rows put the year first,
+  /// and no other order was decided.
   static func dateOrder(_ order: DateOrder?, _ basis: Basis, isYearFirst: Bool) -> Decision {
     isYearFirst && order == nil
       ? Decision("date-order", "year first", .read) : dateOrder(order ?? .dayFirst, basis)

@@ -144,8 +144,8 @@ extension DeviceTime {
   /// The maximum offset in seconds that FHIR permits.
   private static let maxOffset: Int32 = 14 * 3600
 
-  /// The shown time with its offset, as FHIR and RFC 3339 write both. A time with an offset that they cannot
-  /// write is in UTC.
+  /// The shown time with its offset, as FHIR and RFC 3339 write both. If they cannot write the offset, the
+  /// time is converted to UTC.
   func zonedText(_ placement: Placement) -> String {
     let offset = placement.utcOffset
     if offset % 60 == 0, abs(offset) <= Self.maxOffset { return text + Self.offsetText(offset) }
@@ -154,7 +154,7 @@ extension DeviceTime {
 }
 
 extension Field {
-  /// Calls `body` with a text as a field, which is valid only during the call.
+  /// Calls `body` with a text as a field. The field is valid only during the call.
   static func with<Value>(_ text: String, _ body: (Field) -> Value) -> Value {
     var text = text
     return text.withUTF8 { bytes in

@@ -43,7 +43,7 @@ extension Field {
     return field.plainNumber(mark)
   }
 
-  /// A JSON number, or a string with one. JSON allows exponents.
+  /// The number in this field, which is a JSON number or a JSON string with a number. JSON allows exponents.
   var jsonNumber: Double? {
     if let plain = plainNumber(.point) { return plain }
     guard count > 0, count <= 64,

@@ -125,8 +125,8 @@ struct HeaderWords {
     name.split(separator: " ").count <= 3 && !words.isDisjoint(with: Self.noReadingCells)
   }
 
-  /// Whether the column may mark rows that are not readings. The cells must be true and false as well, since
-  /// a word such as `filled` may mean a prescription.
+  /// Whether the column may mark rows that are not readings. The name is not enough, since a word such as
+  /// `filled` may mean a prescription: all cells must be true or false, too.
   var isPossibleFlag: Bool {
     !words.isDisjoint(with: Self.possibleFlagWords)
       && words.isSubset(

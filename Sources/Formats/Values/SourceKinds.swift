@@ -123,8 +123,8 @@ enum SourceName {
   ]
   /// Parts of the names of sensors from makers of meters. A name with one of them is not that of a meter.
   private static let otherNames = ["cgm", "sensor", "smartguide", "caresensair"]
-  /// Stems of words for a sensor. `meterStems` are for a drop of blood, and `manualStems` for a value that a
-  /// person typed.
+  /// Stems of words for a sensor. Those in `meterStems` are for a measurement in a drop of blood, and those
+  /// in `manualStems` for a value that a person typed.
   private static let sensorStems = ["sensor", "cgm", "interstit", "continu", "kontinu", "gewebe"]
   private static let meterStems = [
     "finger", "capil", "kapil", "glucomet", "glucómet", "glucomèt", "glukomet", "messgerät", "teststreifen",
