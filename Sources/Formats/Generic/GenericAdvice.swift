@@ -75,8 +75,8 @@ struct GenericAdvice {
       guard let name = finding.nameInCommands(columns[role]) else { return [] }
       options.columns[role.name] = name
     }
-    // Each series becomes a separate device. Otherwise the values of two series would look like one value
-    // that changed.
+    // Each series becomes a separate device. If two series had one device, the second value of a time would
+    // count as a changed value of the first.
     if problem.areSeries, problem.choices.count > 1, options.device == nil {
       options.device = options.columns["value"]
     }

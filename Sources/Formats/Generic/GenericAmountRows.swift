@@ -2,12 +2,12 @@
 
 import Logbook
 
-/// Which rows of a table have the amounts that a person named, if other columns state the kind, the unit or the
-/// state of each row's amount.
+/// Decides whether the amounts of a row are read, in a table in which a person named columns of doses or
+/// carbohydrates. Other columns may state the kind, the unit or the state (such as planned) of each amount.
 ///
-/// It is only used for tables without glucose or ketones: there, such a column can describe those values. The
-/// words of a row are compared with closed lists. A row of another kind is counted by its word. A row whose word
-/// is on no list is rejected, since it may be a dose or not.
+/// It is only used for tables without glucose or ketones: in other tables, such a column can describe the
+/// glucose or ketones. The words of a row are compared with closed lists. A row of another kind is counted
+/// under its word. A row is rejected if its word is on no list, since its amount may or may not be a dose.
 struct GenericAmountRows {
   /// What a row's amount is.
   private enum Verdict {
@@ -41,7 +41,7 @@ struct GenericAmountRows {
     let used = (GenericRole.doses + GenericRole.foods + [.use, .time, .date, .clock]).map {
       finding.columns[$0]
     }
-    // A column of units can be about either amount of a row that has both.
+    // If the table has both doses and food, a column of units can be about either, so it is not read.
     let hasBoth = [GenericRole.doses, GenericRole.foods].allSatisfy { roles in
       roles.contains { finding.columns[$0] >= 0 }
     }

@@ -34,7 +34,7 @@ struct GenericColumns: Equatable {
   var zones = -1
   /// The column of dates next to a column of full times. Its dates are only compared with those times.
   var days = -1
-  /// The column with the same values in mmol/L as the column of values has in mg/dL. It is only compared with
+  /// The column in mmol/L that repeats the mg/dL values of the column of values. It is only compared with
   /// that column.
   var twin = -1
   /// Columns that are not read, and may hold glucose in rows without a value.
@@ -102,7 +102,7 @@ struct GenericHeader {
     words = names.map(HeaderWords.init)
   }
 
-  /// The same header for rows that begin with a number without a name in the header.
+  /// The same header with an additional first column without a name, for rows that begin with a row number.
   var shifted: GenericHeader {
     var header = self
     header.names = [""] + names
@@ -124,7 +124,7 @@ struct GenericHeader {
     names.firstIndex(of: name) ?? names.firstIndex { foldedHeader($0) == foldedHeader(name) }
   }
 
-  /// Reads the rows above the header.
+  /// Reads the time zone, the persons and a word for glucose in the rows above the header.
   mutating func readTitle(_ rows: some Sequence<[String]>) {
     statedZone = rows.lazy.compactMap(GenericFinding.zone).first
     statedPersons = rows.flatMap(TitleRow.persons)
@@ -160,8 +160,8 @@ struct GenericHeader {
     return longest > 7 && names.indices.allSatisfy { [.text, .empty].contains(content($0)) }
   }
 
-  /// The form of most cells in a column that have a form other than `text`. It is `text` if too few cells
-  /// have another form.
+  /// The content of most cells in a column, apart from cells of text. It is `text` if too few cells have
+  /// another content.
   func content(_ column: Int) -> CellContent {
     let cells = cells(column)
     var counts: [CellContent: Int] = [:]
@@ -197,8 +197,8 @@ struct GenericHeader {
 }
 
 extension GenericHeader {
-  /// The rank of a form. Of two forms with the same number of cells in a column, the one with the higher rank
-  /// is used.
+  /// The rank of a kind of content. If two kinds have the same number of cells in a column, the kind with the
+  /// higher rank is used.
   private func rank(_ content: CellContent, in column: Int) -> Int {
     content == .number && !words[column].isTime ? 1 : -content.rawValue
   }
@@ -211,7 +211,7 @@ extension GenericHeader {
   }
 }
 
-/// The form in which one cell can be read. A cell that can be a time is not a value.
+/// The kind of content as which one cell can be read. A cell that can be a time is not a value.
 enum CellContent: Int {
   case empty, time, midnight, date, clock, epoch, serial, number, valueWord, text
 

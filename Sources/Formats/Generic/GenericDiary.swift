@@ -18,8 +18,8 @@ struct GenericDiary {
 
   private let doses: [DoseColumn]
   private let foods: [FoodColumn]
-  /// The name by which a person tells this table from others. It is empty for a table that also has readings:
-  /// there it is the name of the device.
+  /// The name that a person gave this table to distinguish it from others. It is empty for a table that also
+  /// has readings, since the name is then that of the device.
   private let table: String
   /// The rows with doses and with food; nil if a person requires all rows.
   private var rows: (doses: GenericAmountRows, foods: GenericAmountRows)?
@@ -63,7 +63,8 @@ struct GenericDiary {
     "rac", "racions", "raciones", "ración", "serving", "servings", "sj", "trocas", "vj", "ww",
     "wymienniki", "xe", "хе", "хлебные", "カーボ", "份",
   ]
-  /// Units of food that state their grams, as in `Carbohydrate (10 g)` or `KH [x10g]`.
+  /// Whether a column's name states the grams in one unit of food, as in `Carbohydrate (10 g)` or `KH
+  /// [x10g]`.
   private static func statesGramsOfAUnit(_ name: String) -> Bool {
     let words = foldedHeader(name).split { !$0.isLetter && !$0.isNumber }.map(String.init)
     return ["10", "12", "15"].contains { grams in
@@ -87,7 +88,7 @@ struct GenericDiary {
     for column in doses where readsDoses {
       guard let dose = amount(column.role, PlausibleAmounts.units) else { continue }
       var fields: [String: FieldValue] = ["units": .number(dose)]
-      // The column `use` is next to the first column of doses.
+      // The column `use` describes only the first column of doses.
       let name = column.role == .insulin ? row[columns[.use]].trimmed.text : ""
       if !name.isEmpty { fields["text"] = .text(name) }
       let subtype = InsulinName.subtype(name) ?? column.subtype ?? rows?.doses.subtype(of: row)
@@ -117,8 +118,8 @@ struct GenericDiary {
     }
   }
 
-  /// The owner of a record, which is a part of its identity. Doses of a row in different columns are different
-  /// doses, also if they are equal.
+  /// The owner of a record, which is a part of its identity. Doses of a row in different columns are
+  /// different doses, even if they are equal, so their owners differ.
   private static func owner(_ owner: String, _ role: GenericRole) -> String {
     role == .insulin || role == .carbs ? owner : "\(owner) \(role.name)"
   }

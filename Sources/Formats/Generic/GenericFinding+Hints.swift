@@ -12,8 +12,8 @@ extension GenericFinding {
     return ". No command is suggested, since \(sign); export the readings of the sensor or meter instead"
   }
 
-  /// The sign that an algorithm for insulin wrote the input, as text for a message. Then its glucose is a
-  /// copy or a prediction, whatever the column's name.
+  /// The sign that an algorithm for insulin wrote the input, as text for a message. Then the glucose in the
+  /// input is a copy or a prediction, whatever its column is called.
   private var signOfAlgorithm: String? {
     header.names.indices.first { header.words[$0].isOfAlgorithm }.map {
       "the values may be those that an algorithm used or predicted, as \(quoted([$0])) shows"

@@ -61,8 +61,8 @@ extension GenericFinding {
         ? "no column holds times" : "the times in \(quoted(named)) have a form that glucoport does not know")
   }
 
-  /// The columns without those whose names clearly mean another time, such as `Birth date`; all columns if no
-  /// other remains.
+  /// The given columns, except those whose names clearly mean another time, such as `Birth date`. If none
+  /// would remain, all of them.
   private func best(of places: [Int]) -> [Int] {
     let own = places.filter { !header.timeName($0).isOfOther }
     return own.isEmpty ? places : own
@@ -139,8 +139,8 @@ extension GenericFinding {
       }
   }
 
-  /// Refuses names of time zones next to the times, since they are not read, unless a person gives the zone
-  /// of the times.
+  /// The problem of time zones or offsets that the input states next to the times, since they are not read. A
+  /// person solves it by giving the zone of the times. Nil without such a problem.
   func zoneNameProblem() -> GenericProblem? {
     guard columns[.offset] < 0, !hasTimesOfUTC else { return nil }
     let times = columns[.time] >= 0 ? header.cells(columns[.time]) : []

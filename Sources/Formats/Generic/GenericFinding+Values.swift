@@ -99,7 +99,7 @@ extension GenericFinding {
     return nil
   }
 
-  /// Uses the only column that is named for glucose, unless its name has two meanings.
+  /// Uses the only column that is named for glucose. Returns a problem instead if the name has two meanings.
   private mutating func use(_ place: Int, given kind: ReadingKind?) -> GenericProblem? {
     if isOfKetoneSensor(place) {
       let values = header.cells(place).compactMap { $0.withField { $0.number(.point) ?? $0.number(.comma) } }

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// The columns of a generic input that were found in its head, or the problem that prevents this.
+/// The columns of a generic input that were found in its head, or the problem why they cannot be determined.
 struct GenericFinding {
   var header: GenericHeader
   /// The delimiter; nil for JSON objects.
@@ -407,7 +407,7 @@ extension GenericFinding {
     return numbers.count == cells.count && numbers.contains { $0 != 0 }
   }
 
-  /// A column with any name in which each cell is an offset of a time with a colon, as in `+02:00`.
+  /// A column, whatever its name, in which each cell is an offset with a colon, such as `+02:00`.
   private var placeOfOffsets: Int? {
     header.names.indices.first { place in
       let cells = columns.isUsed(place) ? [] : header.cells(place)
@@ -416,7 +416,7 @@ extension GenericFinding {
     }
   }
 
-  /// A column with any name in which each cell is a word for a kind: `CGM` and `Fingerstick` under `Source`.
+  /// A column, whatever its name, in which each cell is a word for a kind, such as `CGM` or `Fingerstick`.
   private var placeOfKindWords: Int? {
     header.names.indices.first { place in
       guard !columns.isUsed(place) else { return false }
@@ -427,8 +427,8 @@ extension GenericFinding {
     }
   }
 
-  /// A column in which each cell names what its row's value measures, and some name other things than
-  /// glucose.
+  /// A column in which each cell names what the value of its row measures, and some cells name other things
+  /// than glucose.
   var placeOfOtherNames: Int? {
     header.names.indices.first { place in
       let words = columns.isUsed(place) ? [] : header.cells(place).map(HeaderWords.init)
@@ -467,7 +467,8 @@ extension GenericFinding {
     [.cbg, .scan].contains(KindWord(cell)?.kind)
   }
 
-  /// The first column, not an empty one, with something that only sensors have; nil without one.
+  /// The first column that is named for something that only sensors have, and that is not empty; nil without
+  /// one.
   var placeOfSensorColumn: Int? {
     header.names.indices.first {
       header.words[$0].isOfSensor && (header.rows.isEmpty || !header.cells($0).isEmpty)
@@ -476,8 +477,8 @@ extension GenericFinding {
 
   func isMealMark(_ cell: String) -> Bool { readsMealMarks && MealMark.isMark(cell) }
 
-  /// The problem of a column with unknown words that distinguish rows. It may separate readings from limits
-  /// and alarms.
+  /// The problem of a column with unknown words that distinguish rows. The words may separate readings from
+  /// limits and alarms.
   private func rowTypeProblem(_ rows: [RowFilter]) -> GenericProblem? {
     let kinds = columns[.kind]
     if kinds >= 0 { return mealKindProblem(kinds) }

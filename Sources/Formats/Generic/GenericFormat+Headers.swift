@@ -18,8 +18,8 @@ struct GenericNames {
       folded.indices.contains(time) ? folded[time].utf8.first.flatMap { $0 < 0x80 ? $0 : nil } : nil
   }
 
-  /// Whether a row may have the name of the column of times, without which it is not a header. Folding all of
-  /// its cells, as the full check does, costs ten times as much.
+  /// Whether a row may have the name of the column of times. A row without this name is not a header. Folding
+  /// all cells of the row, as the full check does, costs ten times as much.
   func mayBe(in row: Row) -> Bool {
     guard let timeInitial else { return true }
     return row.fields.contains { Self.mayBegin($0, with: timeInitial) }
@@ -110,7 +110,7 @@ extension GenericFormat {
     return .data
   }
 
-  /// Rejects a row without a time, unless it is a header or empty.
+  /// Counts a row without a time if it is empty, uses it if it is a header, and otherwise rejects it.
   mutating func refuse(_ row: Row, _ reason: String, into out: inout BatchBuilder) -> RowVerdict {
     if row.isEmpty(from: 0) {
       out.skip("empty row")
@@ -141,8 +141,8 @@ extension GenericFormat {
 
   func looksLikeHeader(_ row: Row) -> Bool {
     guard row.count > 1, row.count <= 128 else { return false }
-    // Nearly every row that is not a header ends here. Splitting all of its cells into words would cost a
-    // hundred times as much.
+    // For nearly every row that is not a header, this check returns. Splitting all of its cells into words
+    // would cost a hundred times as much.
     guard row.fields.contains(where: HeaderWords.mayNameTime) else { return false }
     let words = row.fields.map { HeaderWords($0.text) }
     return words.contains(where: \.isTime)

@@ -63,8 +63,8 @@ extension GenericFormat {
 
   var statedPersons: [StatedPerson] { finding.header.statedPersons + rows.statedPersons }
 
-  /// True: whether the values can be glucose shows only in all of them together, and a second person may come
-  /// after many rows.
+  /// True, for two reasons. Only all values together show whether they can be glucose, and a second person
+  /// may come after many rows.
   var benefitsFromSurvey: Bool { true }
 
   /// Whether the survey may end: the first rows are as informative as all together. If a person, a zero or
@@ -205,8 +205,8 @@ extension GenericFormat {
   func sourceLabel(of row: Row, _ columns: GenericColumns) -> SourceKinds.Label {
     let named = sourceColumns(columns).filter { !row[$0].trimmed.isEmpty }
     var label = SourceKinds.Label(texts: named.map { row[$0].trimmed.text })
-    // The label gets the position of the text's column among the columns that name sources. Indexes in a row
-    // would not do: a row made from an object has other indexes than the head.
+    // The label gets the index of the text's column among the columns that name sources. Its index in the row
+    // is not used, since a row made from an object has other indexes than the head.
     if let first = named.first { label.place = sourceColumns(self.columns).firstIndex(of: first) ?? 0 }
     return label
   }
@@ -363,7 +363,7 @@ extension GenericFormat {
   }
 
   /// - Throws: `Failure` of category `badInput` if mmol/L is only inferred, and the values are so low that
-  /// they may be in g/L.
+  ///   they may be in g/L.
   private func refuseLowInference(_ name: String, _ hint: ImportHint) throws {
     guard units.isInferredMillimoles, plausibility.isTooLowToInfer else { return }
     throw Failure(

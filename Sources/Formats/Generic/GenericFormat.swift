@@ -47,8 +47,8 @@ struct GenericFormat: ExportFormat {
   var twins = GenericTwins()
   /// The words in the column of kinds that are not known, from rows with a value.
   var unknownKinds: Set<String> = []
-  /// Whether unknown words in the column of kinds refuse the input with a question to the person. They do if
-  /// the name of the values states glucose.
+  /// Whether the input is refused with a question to the person if the column of kinds has unknown words. It
+  /// is if the name of the values states glucose.
   let refusesUnknownKinds: Bool
   /// Whether all rows were surveyed before the first row is read.
   var isSurveyed = false
@@ -60,7 +60,7 @@ struct GenericFormat: ExportFormat {
   /// Whether rows without a glucose value may have a finger stick, a dose, a meal or a note to read.
   private let hasOthers: Bool
   private var fixedDevice: DeviceIndex?
-  /// The sources that first occur after the surveyed rows; nil if all rows were surveyed, or none.
+  /// The sources that first occur after the surveyed rows; nil if all rows were surveyed, or none were.
   var lateSources: GenericLateSources?
   /// The source of the current row, if its reading must be held back.
   private var heldKey: SourceKinds.Key?
@@ -367,8 +367,8 @@ struct GenericFormat: ExportFormat {
     }
   }
 
-  /// Records what a row says about zones, UTC and kinds. Most inputs have nothing more to record after their
-  /// first row.
+  /// Records the zones, the UTC times and the kinds of device that a row states. Most inputs have nothing
+  /// more to record after their first row.
   @inline(never) private mutating func noteSigns(_ row: Row, _ time: ShownTime, of reading: Reading) {
     utcTimes.note(time, isInstant: reading.positionKind == .tick)
     if time.utcOffset == nil {

@@ -13,8 +13,8 @@ struct GenericFurtherValues {
   /// If a column has at least this number of values, it must have decimals exactly when the column of values
   /// has them.
   private static let minForms = 3
-  /// A column is not examined any more after this number of rows with a number in both columns, if these are
-  /// the majority.
+  /// A column is not examined any more after this number of rows that have a number both in it and in the
+  /// column of values. These rows must be the majority.
   private static let maxTogether = 64
 
   private struct Candidate {

@@ -84,9 +84,9 @@ struct GenericKindSigns {
 }
 
 extension GenericFinding {
-  /// Does not use the column of kinds if it has events next to the values of a sensor, such as meals and
-  /// calibrations. It is then named for events, the column of values is named for the sensor, and fewer than
-  /// half of the rows with a value have a word.
+  /// Ignores the column of kinds if it has events next to the values of a sensor, such as meals and
+  /// calibrations. To be such a column, it must be named for events, and the column of values for the sensor.
+  /// Fewer than half of the rows with a value must have a word in it.
   mutating func dropEventsNextToSensor() {
     let (value, kind) = (columns[.value], columns[.kind])
     guard value >= 0, kind >= 0, kindOfColumn(value) == .cbg, header.words[kind].isOfEvents else { return }

@@ -4,9 +4,9 @@ import Logbook
 
 /// Fills in missing dates in a table that has a date only in the first row of each day.
 ///
-/// A spreadsheet saves merged cells in this way. Within a date, the times of day must run in the same
-/// direction as the dates. A row that breaks this rule is refused: its date may have been forgotten, or it
-/// may be after midnight.
+/// A spreadsheet saves merged cells in this way. If the dates rise from row to row, the times of day within a
+/// date must rise, too, and fall if the dates fall. A row that breaks this rule is refused: its date may have
+/// been forgotten, or it may be after midnight.
 struct GenericMergedDates {
   private enum Date {
     case own
@@ -61,7 +61,8 @@ struct GenericMergedDates {
     }
   }
 
-  /// Ends the survey with the order of day and month; nil if all dates are the same in both orders.
+  /// Ends the survey. The dates are read in this order of day and month; nil if both orders give the same
+  /// dates.
   mutating func decide(_ order: DateOrder?) {
     descends = (order ?? DateOrder.allCases.first).flatMap { days[$0]?.descend }
     forget()

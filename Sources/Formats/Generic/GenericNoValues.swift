@@ -41,7 +41,8 @@ struct GenericNoValues {
   ///
   /// - Parameter common: the unit of values whose rows state none.
   func fault(in common: GlucoseUnit?) -> String? {
-    // The units are in a fixed order. A dictionary's order differs in each run, and so would the message.
+    // The units are in a fixed order. The order of a dictionary differs each time that the program runs, and
+    // so would the message.
     for stated in [nil] + GlucoseUnit.allCases.map(Optional.some) {
       guard let unit = stated ?? common, let numbers = counts[stated] else { continue }
       // Numbers that are impossible in this unit are left out, since their rows are rejected.

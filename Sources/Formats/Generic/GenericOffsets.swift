@@ -37,7 +37,8 @@ extension GenericFinding {
     return nil
   }
 
-  /// Adds the offsets to the choices of another problem, so that no command leaves them out.
+  /// Adds the column of named offsets to the choices of another problem, so that each suggested command reads
+  /// it.
   func withNamedOffsets(_ problem: GenericProblem) -> GenericProblem {
     guard let place = placeOfNamedOffsets, !timesStateOffsets else { return problem }
     return problem.with(offsets: place)

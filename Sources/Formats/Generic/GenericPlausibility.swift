@@ -20,8 +20,8 @@ struct GenericPlausibility {
   private static let secondsPerHour: Int64 = 3600
   private static let secondsPerDay: Int64 = 86_400
 
-  /// A fixed interval between consecutive rows, as sums and averages have it, and the minimum number of
-  /// values for this conclusion.
+  /// A fixed interval between consecutive rows, and the minimum number of values with this interval that
+  /// shows sums or averages.
   private struct Grid {
     let name: String
     let step: Int64

@@ -41,8 +41,8 @@ struct GenericProblem {
       && Set(choices.map { $0[.value] }).count == 1
   }
 
-  /// This problem of the times, with columns of values added to its choices. They are the columns that were
-  /// found, or else the choices of another problem.
+  /// This problem of the times, with columns of values added to its choices. They are the choices of the
+  /// other problem, or, without another problem, the columns that were found.
   func with(values found: GenericColumns, or other: GenericProblem?) -> GenericProblem {
     var problem = self
     let values = other?.choices ?? [found]

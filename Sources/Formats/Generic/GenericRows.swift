@@ -145,7 +145,7 @@ struct GenericRows {
       if number == nil { wanted = value.withField { Array($0.trimmed.bytes) } }
     }
 
-    /// Whether a cell has the value that a person chose by its number.
+    /// Whether a cell has the value whose number a person chose.
     ///
     /// - Parameter isItem: whether the row has a time. A repeated header has no time and names no person.
     mutating func hasNumber(_ cell: Field, isItem: Bool) -> Bool {

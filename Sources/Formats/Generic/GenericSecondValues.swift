@@ -43,7 +43,8 @@ extension GenericFinding {
     return others.isEmpty ? nil : severalProblem([value] + others)
   }
 
-  /// Whether most rows have a number in the range of glucose in a column that does not repeat the values.
+  /// Whether most cells of a column are numbers in the range of glucose, and the column does not repeat the
+  /// values.
   private func looksLikeGlucose(_ place: Int, besides value: Int) -> Bool {
     let cells = header.cells(place)
     let numbers = cells.compactMap(TwinCells.number)
@@ -120,7 +121,7 @@ extension HeaderWords {
     return rest.mentionsGlucose || rest.glucose.namesOnlyASource
   }
 
-  /// The parts of a unit in a name, which also splits `dL`.
+  /// The parts of a unit in a name. The split into words also splits `dL`.
   private static let unitWords: Set<String> = [
     "mg/d", "mg/dl", "mgdl", "mg", "dl", "d", "l", "mmol/l", "mmoll", "mmol", "/",
   ]

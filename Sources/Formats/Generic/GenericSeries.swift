@@ -112,8 +112,8 @@ struct GenericSeries {
     return between * 10 >= sorted.count
   }
 
-  /// Whether readings of two words often have values within minutes that one person cannot have. Finger
-  /// sticks are too rare to compare intervals, but two persons often measure at the same meals.
+  /// Whether readings of two words, within minutes of each other, often have values that one person cannot
+  /// have. Finger sticks are too rare to compare intervals, but two persons often measure at the same meals.
   private func contradict(_ sorted: [Time]) -> Bool {
     let pairs = zip(sorted, sorted.dropFirst()).filter { first, second in
       first.group != second.group && second.seconds - first.seconds <= Self.contradictionSeconds

@@ -5,10 +5,10 @@ import Logbook
 /// Detects columns of times that mix two forms: times with and without an offset, or two forms of date.
 ///
 /// A spreadsheet may expect the month first and open a file with the day first, or the reverse. It turns
-/// 04/05 into a wrong date, and saves this date in a form that differs from that of the file. A date such as
-/// 13/04 it cannot read, so it stays text. So the days of one form are at most 12, and those of the other
-/// form are 13 or later. Up to a tenth of the dates may differ from this rule, since a person may have typed
-/// or pasted some rows.
+/// 04/05 into a wrong date, and saves this date in a form that differs from that of the file. It cannot read
+/// a date such as 13/04, so this date stays text. So the days of one form are at most 12, and those of the
+/// other form are 13 or later. Up to a tenth of the dates may differ from this rule, since a person may have
+/// typed or pasted some rows.
 struct GenericTimeForms {
   private struct Form: Hashable {
     let separator: UInt8

@@ -257,7 +257,8 @@ extension Field {
       second: clock.second)
   }
 
-  /// A count of seconds, milliseconds or microseconds since 1970, distinguished by its size, in milliseconds.
+  /// The instant that a count since 1970 means, in milliseconds. The size of the count shows whether it is in
+  /// seconds, milliseconds or microseconds.
   ///
   /// Seconds begin in September 2001. Smaller counts are those of Apple's programs, which count since 2001:
   /// as counts since 1970 they would be 31 years early.

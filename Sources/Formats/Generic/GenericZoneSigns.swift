@@ -21,8 +21,8 @@ struct GenericZoneSigns {
     var example = ""
   }
 
-  /// Programs change to and from summer time at other moments. So within this number of seconds from a
-  /// change, both offsets are accepted.
+  /// Some programs change to and from summer time at other moments than the zone. So within this number of
+  /// seconds from a change, both offsets are accepted.
   private static let slack: Int64 = 7200
   /// The number of different cells whose meaning is kept.
   private static let maxCells = 256

@@ -37,8 +37,8 @@ struct GlucoseName {
   /// Whether the name states only a value, without stating what it measures.
   var isValue: Bool { unknown.isEmpty && (has(Self.values) || has(Self.sugar)) }
 
-  /// Whether the name has a number that states a time before or after, as in `bg+0:30`. The index of one of a
-  /// few devices does not count.
+  /// Whether the name has a number that states a time before or after, as in `bg+0:30`. One digit does not
+  /// count, since it may number one of a few devices.
   var namesOtherTime: Bool {
     let numbers = unknown.filter { $0.allSatisfy(\.isNumber) }
     return numbers.count > 1 || numbers.contains { $0.count > 1 }
@@ -133,7 +133,7 @@ extension GlucoseName {
     tokens = rest
   }
 
-  /// Adds words to `unknown` that are harmless only together with other words.
+  /// Adds the words to `unknown` that are harmless only together with other words which the name lacks.
   private mutating func decideConditions() {
     if !namesMeal { unknown += tokens.filter(Self.mealParts.contains).map(String.init) }
     if !isOfMeal { unknown += tokens.filter(Self.mealLinks.contains).map(String.init) }

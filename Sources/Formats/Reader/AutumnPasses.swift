@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Finds sensor values that a file states twice in the hour that clocks repeat in autumn, and gives the
-/// second of two equal values the later offset.
+/// Finds sensor values that a file states twice in the hour that clocks repeat in autumn. The second of two
+/// equal values gets the later offset.
 ///
 /// Most exports are sorted by shown time, so two equal values of one time look like a repeated row. A file in
 /// the order of measurement runs through the hour twice: within it, its times go back once, or forward if the
