@@ -79,7 +79,7 @@ struct PlainTags {
   ///
   /// - Parameter names: the attribute names of earlier tags of the same kind.
   /// - Returns: true for an empty element, which ends with `/>`; false for one with an end tag; nil if the
-  ///   tag is not plain or incomplete.
+  ///   tag is incomplete or not plain.
   mutating func readAttributes(_ names: inout AttributeNames) -> Bool? {
     attributes.removeAll(keepingCapacity: true)
     while true {

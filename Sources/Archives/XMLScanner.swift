@@ -54,7 +54,7 @@ package final class XMLScanner {
     /// The values of the rows, without separators: `fields` has their ranges.
     var values: [UInt8] = []
     var fields: [Range<Int>] = []
-    /// The start of the values and fields of the open row, which is last.
+    /// The indexes in `values` and `fields` at which the open row begins. This row is the last one.
     var openValue = 0
     var openField = 0
     /// The name of the open element at the path's wildcard.

@@ -53,8 +53,8 @@ package struct NightscoutDocument: Hashable, Sendable {
     ["insulin", "carbs"].contains { name in members[name]?.number.map { $0 != 0 } ?? false }
   }
 
-  /// When the server stored the document last; nil if only API v1 wrote it. In searches, the server returns
-  /// the time of the event as `srvModified` of such a document.
+  /// When the server stored the document last; nil if only API v1 wrote it. For a document that only API v1
+  /// wrote, a search returns the time of the event as `srvModified`.
   package var modified: Int64? {
     guard let modified = members["srvModified"]?.integer, NightscoutTime.isPossible(modified) else {
       return nil

@@ -77,7 +77,7 @@ extension NightscoutFields {
   }
 
   /// The shown time that a local time without an offset states. Servers add an offset of 0 to each such time,
-  /// which is ignored.
+  /// so an offset of 0 is ignored.
   @usableFromInline func wallClock(_ instant: Instant) -> ShownTime {
     let minutes = self[.utcOffset].jsonNumber.flatMap { $0 != 0 && abs($0) < 1440 ? $0 : nil }
     return ShownTime(DeviceTime(seconds: instant.seconds), utcOffset: minutes.map { Int32($0 * 60) })

@@ -58,8 +58,8 @@ extension NightscoutTreatment {
     return content(of: document, unit: nil).skipped.contains(filling)
   }
 
-  /// Whether a record made from the insulin of this document would have this guid, and the insulin only fills
-  /// a tube.
+  /// Whether the insulin of this document only fills a reservoir or a tube, and a record made from this
+  /// insulin would have this guid.
   package static func isFilling(_ guid: String, of document: NightscoutDocument) -> Bool {
     guid == self.guid(document.identifier, RecordKind.insulin.rawValue) && hasFilling(document)
   }
@@ -210,7 +210,7 @@ private struct TreatmentReader<Document: NightscoutFields> {
     addFurtherDoses(injections.filter { $0.subtype != main })
   }
 
-  /// The sum of injections; nil if the sum cannot be a dose, which is rejected.
+  /// The sum of injections. If the sum cannot be a dose, it is rejected, and the result is nil.
   private mutating func units(_ injections: [InsulinInjection]) -> Double? {
     let units = (injections.reduce(0) { $0 + $1.units } * 10_000).rounded() / 10_000
     if PlausibleAmounts.units.contains(units) { return units }

@@ -71,7 +71,7 @@ package enum NightscoutTreatment {
       [units + subtype, shown["notes"]?.text].compactMap(\.self).joined(separator: " · "))
   }
 
-  /// A bolus of which a part is given over some minutes, in the members of the site's own form.
+  /// A bolus of which a part is given over some minutes. Nightscout has separate members for such a bolus.
   private struct Combination {
     private let units: Double
     private let extended: Double
@@ -275,8 +275,8 @@ extension NightscoutTreatment {
     return NightscoutRecord(guid: part.guid, state: state, isOwn: isOwn, identifier: document.identifier)
   }
 
-  /// When another program edited the document by API v3, in UTC seconds. Nil if none did, and for API v1,
-  /// which does not change `srvModified`.
+  /// When another program edited the document by API v3, in UTC seconds. Nil if no program did, and for edits
+  /// by API v1, which does not change `srvModified`.
   private static func editTime(_ part: NightscoutPart, _ document: NightscoutDocument) -> Int64? {
     guard let writtenAt = part.writtenAt, let modified = document.modified,
       modified > writtenAt + NightscoutTime.slack

@@ -5,8 +5,8 @@ import Logbook
 
 /// An SQLite file of another program, which is untrusted: it may be damaged or malicious.
 ///
-/// Only ordinary tables are read, by names that the caller knows, in the order of their rows. Views, triggers
-/// and virtual tables never run. All bytes come from one descriptor.
+/// Only ordinary tables are read, by names that the caller knows, in the order of their row numbers. Views,
+/// triggers and virtual tables never run. All bytes come from one descriptor.
 package final class InputDatabase {
   /// A table with the columns to read.
   package struct Table: Sendable {
@@ -257,7 +257,7 @@ struct DatabaseText {
     bytes.reserveCapacity(2 * Self.pieceSize)
   }
 
-  /// Adds a row of a statement whose first column is the row's number.
+  /// Adds a row of the result of an SQL statement. The first column of the result is the row's number.
   ///
   /// - Parameter start: the start of each line of the table.
   mutating func add(_ statement: OpaquePointer, start: [UInt8], names: [[UInt8]]) throws {

@@ -6,10 +6,10 @@ import Logbook
 final class OpenDocumentReader: XMLPart {
   private enum CellType { case empty, number, text, boolean, error, date, time }
 
-  /// The sheets read so far.
+  /// The names of the sheets read so far, and whether they are hidden.
   private(set) var sheets: [(name: String, isHidden: Bool)] = []
   private(set) var isSpreadsheet = false
-  /// The index of the sheet to read, from 0; nil to read all names.
+  /// The index of the sheet to read, from 0; nil to read only the names of all sheets.
   private let wanted: Int?
   private var writer: SheetWriter?
   private var hiddenStyles: Set<String> = []
@@ -27,7 +27,8 @@ final class OpenDocumentReader: XMLPart {
   private var paragraphs = 0
   private var isInParagraph = false
 
-  /// The errors, formulas without a value and swapped dates in the part of the sheet that was read.
+  /// The numbers of errors and of formulas without a value, and the column with swapped dates, in the part of
+  /// the sheet that was read.
   var findings: SheetFindings { SheetFindings(writer) }
 
   /// Reads the names of all sheets.

@@ -21,7 +21,7 @@ struct SheetWriter {
 
   mutating func addError() { errorCount += 1 }
 
-  /// Adds a cell whose formula a program wrote without its value. An empty cell would hide the formula.
+  /// Adds a cell with a formula whose value the program did not write. An empty cell would hide the formula.
   mutating func addFormula(column: Int) throws {
     formulaCount += 1
     try addCell(column) { $0.append(contentsOf: "=?".utf8) }

@@ -111,7 +111,7 @@ package final class Spreadsheet {
 
   /// Writes a sheet as CSV text, in pieces, until the sink returns false.
   ///
-  /// - Returns: observations about the part that was written.
+  /// - Returns: the findings in the part of the sheet that was written.
   /// - Throws: `Failure` of category `badInput` for a damaged sheet, and errors of the sink.
   package func write(
     _ place: Int, isInterrupted: @escaping () -> Bool = { false },

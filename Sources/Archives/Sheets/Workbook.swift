@@ -55,8 +55,8 @@ final class RelationshipReader: XMLPart {
     relations.filter { $0.value.type.hasSuffix("/\(type)") }.min { $0.key < $1.key }?.value.target
   }
 
-  /// The path in the archive of a target that is relative to a folder; in lower case, since names of parts
-  /// ignore case.
+  /// The path in the archive of a target that is relative to a folder. It is in lower case, since the names
+  /// of files in an office document ignore case.
   static func path(_ target: String, from folder: String) -> String {
     var parts = target.hasPrefix("/") ? [] : folder.split(separator: "/").map(String.init)
     for part in target.split(separator: "/") {
@@ -76,7 +76,7 @@ final class NumberFormats: XMLPart {
   private static let maxFormats = 65_536
   private static let maxStyles = 65_536
 
-  /// The form of a cell, by the number of its style.
+  /// The forms of cells, by the number of their style.
   private(set) var forms: [CellForm] = []
   private var custom: [Int: CellForm] = [:]
   private var isInCellFormats = false
@@ -101,7 +101,8 @@ final class NumberFormats: XMLPart {
     if name.isLocally("cellXfs") { isInCellFormats = false }
   }
 
-  /// The built-in formats, which files do not define, including those of East Asian programs.
+  /// The form of a built-in format, by the format's id. Files do not define these formats. Those of East
+  /// Asian programs are included.
   static func form(ofBuiltIn id: Int) -> CellForm {
     switch id {
     case 14...17, 27...31, 36, 50...54, 57, 58: .date

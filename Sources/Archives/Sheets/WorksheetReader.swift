@@ -24,7 +24,8 @@ final class WorksheetReader: XMLPart {
   private var type = CellType.number
   private var style = 0
 
-  /// The errors, formulas without a value and swapped dates in the part of the sheet that was read.
+  /// The numbers of errors and of formulas without a value, and the column with swapped dates, in the part of
+  /// the sheet that was read.
   var findings: SheetFindings { SheetFindings(writer) }
 
   /// - Parameters:

@@ -7,8 +7,8 @@ import Logbook
 /// identified by their instants.
 ///
 /// Each source is a separate device. A source with an unknown name counts as a sensor if its values are as
-/// frequent as those of a sensor. Elements inside a `Correlation` also occur at the top level, and are read
-/// only there.
+/// frequent as those of a sensor. Elements inside a `Correlation` also occur at the top level, so only the
+/// top level is read.
 struct AppleHealthFormat: ExportFormat {
   static let id = "apple-health"
   static let title = "Apple Health export.xml"

@@ -5,7 +5,7 @@ import Logbook
 /// The JSON bodies that CareLink's apps for care partners fetch: each has the last day of a sensor and a
 /// pump.
 ///
-/// Its times end in `Z`, but are the patient's wall clock. The offset is the difference between the two times
+/// The times end in `Z`, but are the patient's wall clock. The offset is the difference between the two times
 /// of the phone's last transfer: one as shown, one in milliseconds of UTC. Names and serial numbers are
 /// neither stored nor printed.
 struct CareLinkCloudFormat: ExportFormat {

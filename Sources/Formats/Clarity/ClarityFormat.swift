@@ -4,8 +4,8 @@ import Logbook
 
 /// Dexcom Clarity CSV, G4 to G7 and Stelo, in every language.
 ///
-/// A sensor reading is identified by the transmitter's tick. Clarity renumbers rows and revises values, and
-/// shown times were seen to move by an hour between exports. In files without ticks, which other programs
+/// A sensor reading is identified by the transmitter's tick, since Clarity renumbers rows and revises values.
+/// Shown times were seen to move by an hour between exports. In files without ticks, which other programs
 /// saved, the time identifies the reading.
 struct ClarityFormat: ExportFormat {
   static let id = "clarity"

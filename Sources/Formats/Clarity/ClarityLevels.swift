@@ -138,10 +138,10 @@ struct DeviceClock {
   private var highest = Int64.min
 
   /// Places a reading by its tick if its time may be in a repeated hour. The ticks since the last reading
-  /// outside that hour show which occurrence it is. If the clock was set by hand, they may match neither
-  /// occurrence.
+  /// outside that hour show whether the time is in its first or second pass. If the clock was set by hand,
+  /// the ticks may match neither pass.
   ///
-  /// - Parameter placement: the zone's placement, with the first occurrence of a repeated time.
+  /// - Parameter placement: the zone's placement, in the first pass of a repeated hour.
   @inline(__always)
   mutating func place(_ time: DeviceTime, tick: Int64, as placement: Placement, in zone: LogbookZone)
     -> Placement

@@ -25,7 +25,8 @@ struct DexcomAPIFormat: ExportFormat {
   private let millimoles = GlucoseReader(unit: .millimolesPerLitre)
   private var zoneOffsets: ZoneOffsets
 
-  /// Whether the items are calibrations, which only the name of their list shows.
+  /// Recognises a response. The header is whether its items are calibrations, which only the name of their
+  /// list shows.
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Bool>? {
     let isOwn = head.objects.contains { object in
       object["systemTime"] != nil && object["displayTime"] != nil

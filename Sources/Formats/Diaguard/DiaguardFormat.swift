@@ -136,7 +136,7 @@ struct DiaguardFormat: ExportFormat {
     ((one + other) * 1000).rounded() / 1000
   }
 
-  /// Keeps the carbohydrates of a food in the list, which is before the entries.
+  /// Keeps the carbohydrates of a food in the list of food. The list is before the entries.
   private mutating func noteFood(_ row: Row) {
     let name = row[1].trimmed
     guard name.count <= Self.maxNameBytes, foods.count < Self.maxFoods, row.count > Self.carbsOfFood,
@@ -153,7 +153,7 @@ struct DiaguardFormat: ExportFormat {
   private static let carbsOfFood = 4
 
   /// Adds a food with its weight as text, and with its carbohydrates if the list of food states them. The app
-  /// adds them to those of the meal.
+  /// adds these carbohydrates to those of the meal.
   private func readFood(_ row: Row, into out: inout BatchBuilder) {
     guard let time else {
       return out.reject(row, hasEntry ? "its entry has no time" : "food before the first entry")

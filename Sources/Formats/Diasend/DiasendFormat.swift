@@ -93,8 +93,8 @@ struct DiasendFormat: ExportFormat {
 
   private static let idTitle = "Patient ID"
 
-  /// Whether a row states the period of the sheet, which is above the glucose:
-  /// `Date,05/11/2013 to 03/02/2014`.
+  /// Whether a row states the period of the sheet, as in `Date,05/11/2013 to 03/02/2014`. This row is above a
+  /// table of glucose.
   private static func isPeriod(_ cells: [String]) -> Bool {
     cells.count >= 2 && cells[0] == "Date" && cells[1].contains(" to ") && cells[1].first?.isNumber == true
   }

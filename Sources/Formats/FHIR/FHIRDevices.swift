@@ -3,7 +3,7 @@
 import Logbook
 import Nightscout
 
-/// The Device resources of an input, by the names with which Observations refer to them.
+/// The Device resources of an input, by the references that Observations can have to them.
 struct FHIRDevices {
   /// The maximum number of devices to keep, more than any export has. References to further devices are not
   /// resolved.
@@ -13,7 +13,7 @@ struct FHIRDevices {
   private static let maxName = 100
 
   private var devices: [String: Device] = [:]
-  /// The reference to the Device of each DeviceMetric, by the names of the DeviceMetric.
+  /// For each reference to a DeviceMetric, the reference to its Device.
   private var sources: [String: String] = [:]
 
   /// Adds a Device or a DeviceMetric.
@@ -53,7 +53,7 @@ struct FHIRDevices {
 
   private func device(_ reference: String) -> Device? { found(reference, in: devices) }
 
-  /// The value for a reference, which may be the full URL or relative to a server.
+  /// The value for a reference. The reference may be a full URL or relative to a server.
   private func found<Value>(_ reference: String, in table: [String: Value]) -> Value? {
     guard reference.utf8.count <= Self.maxReference else { return nil }
     if let known = table[reference] { return known }

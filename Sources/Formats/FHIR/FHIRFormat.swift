@@ -64,7 +64,8 @@ struct FHIRFormat: ExportFormat {
     self.options = options
     zoneOffsets = ZoneOffsets(options.zone)
     try people.pickOnly(options.rows, in: Self.title)
-    // The version that was entered in error, or that was replaced, would be a reading.
+    // A history also has versions of a resource that were entered in error or replaced. They would become
+    // readings, so a history is refused.
     if head.value(of: "resourceType") == "Bundle", head.value(of: "type") == "history" {
       throw Failure(
         .badInput,

@@ -66,8 +66,8 @@ struct GlookoTable {
   let count: Int
   /// The names of columns in the header that the format does not know.
   let unknown: [String]
-  /// The indices of the columns by their numbers; -1 for a missing one. An array, since hashing for each
-  /// row's columns would take a third of its time.
+  /// The indices of the columns by the numbers of `GlookoColumn`; -1 for a missing one. It is an array, since
+  /// hashing for each cell would take a third of the reading time.
   private let columns: [Int]
 
   /// The index of the column, or -1 if it is missing.

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Rebuilds readings from the parts of identity in a glucoport export, found by name among the columns of a
-/// row.
+/// Rebuilds readings from the parts of identity in a glucoport export. The parts are found by the names of
+/// the columns of a row.
 ///
 /// Documents of another format may contain these parts as well, in a separate object whose name is the
 /// prefix.
@@ -149,7 +149,8 @@ struct GlucoportIdentity {
 extension GlucoportIdentity {
   private static let parts: [GlucoportColumn] = [.vendor, .model, .serial, .format]
 
-  /// The device with its own format, which is a part of its identity.
+  /// The device of a row, with the format that the row states for it. This format is a part of the device's
+  /// identity.
   private mutating func device(of row: Row, in out: inout BatchBuilder) -> DeviceIndex {
     if last < devices.count, isSame(devices[last].parts, row) { return devices[last].index }
     for place in devices.indices where isSame(devices[place].parts, row) {
@@ -245,7 +246,8 @@ extension GlucoportIdentity {
     return .success(record)
   }
 
-  /// The provenance. The inner optional is nil if it is unknown, the outer one if the cell is invalid.
+  /// The provenance. The inner optional is nil if the provenance is unknown, the outer one if the cell is
+  /// invalid.
   private func provenance(of row: Row) -> Provenance?? {
     let field = field(.provenance, of: row)
     if field.isEmpty { return .some(nil) }
@@ -261,7 +263,7 @@ extension GlucoportIdentity {
     return field.equals("false") ? false : nil
   }
 
-  /// Whether the text can be a record's key, of this or another program: printable ASCII without blanks.
+  /// Whether the text can be the guid of a record, also of another program: printable ASCII without blanks.
   private static func isGuid(_ field: Field) -> Bool {
     field.count > 0 && field.count <= 128 && field.bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F }
   }

@@ -17,7 +17,7 @@ package struct GlucoportReading: Sendable {
   package let deviceTime: DeviceTime
   /// The placement of the shown time in UTC.
   package let placement: Placement
-  /// The measurement in the source's form.
+  /// The measurement as the source stated it.
   package let measurement: Measurement
   package let marks: ReadingMarks
   /// Whether a withdrawal hides the reading, so that it is excluded from statistics.
@@ -29,7 +29,7 @@ package struct GlucoportReading: Sendable {
   package let position: Int64
   /// The value bucket: the part of the identity that depends on the value.
   package let valueBucket: Int64
-  /// The number among readings that are equal in every other part.
+  /// The number that separates readings whose identities are equal in every other part.
   package let occurrence: Int64
 
   package init(
@@ -149,8 +149,8 @@ extension GlucoportReading {
     sink.integer(.occurrence, occurrence)
   }
 
-  /// The value in a unit; nil outside the range, and for ketone in another unit, since the factor is that of
-  /// glucose.
+  /// The value in a unit. Nil for LO and HI, and for a ketone value in another unit, since the conversion
+  /// factor is that of glucose.
   private func number(in unit: GlucoseUnit) -> String? {
     let hasUnit = kind != .ketone || unit == .millimolesPerLitre && measurement.unit == unit
     guard hasUnit, let quantity = measurement.quantity else { return nil }

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The log of Glucose Buddy. Rows begin with their kind, of which only glucose is known, and state their
-/// unit. The header is only partly known and may be missing.
+/// The log of Glucose Buddy. A row begins with its kind and states its unit. Glucose is the only known kind.
+/// The header is only partly known and may be missing.
 struct GlucoseBuddyFormat: ExportFormat {
   static let id = "glucose-buddy"
   static let title = "Glucose Buddy CSV"

@@ -40,7 +40,7 @@ struct JugglucoFormat: ExportFormat {
   /// The last instant that is accepted, in UTC seconds: the end of the year 9999.
   private static let maxInstant: Int64 = 253_402_300_799
 
-  /// A header line: the columns, and the unit of the values; nil for amounts.
+  /// A header line: the columns, and the unit of the values. The unit is nil for a table of amounts.
   struct Found {
     let columns: KnownColumns<Column>
     let unit: GlucoseUnit?

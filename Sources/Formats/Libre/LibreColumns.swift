@@ -132,7 +132,7 @@ struct LibreHeader {
   /// The unit of the column of carbohydrates, and whether its name states it.
   let carbs: CarbohydrateUnit
   let carbsAreStated: Bool
-  /// Whether all four columns with a unit are in their positions, which no other table has.
+  /// Whether all four columns with a unit are in their positions. No other table has this.
   let hasAllUnits: Bool
   /// The columns after the known columns, with one bit for each. LibreView adds columns as sensors measure
   /// more.
@@ -144,7 +144,8 @@ struct LibreHeader {
   /// Whether the language always has the day before the month.
   let putsDayFirst: Bool
 
-  /// The header of the record type by language, with whether that language always has the day first.
+  /// The names of the column with the record type, by language, and whether that language always has the day
+  /// first.
   private static let recordTypes = [
     "record type": false, "aufzeichnungstyp": true, "art des eintrags": true, "tipo de registro": false,
     "type d'enregistrement": true, "gegevenstype": true, "registertyp": true, "tipo di record": true,

@@ -21,7 +21,7 @@ struct LibreDesktopFormat: ExportFormat {
   private let model: String
   private var reader: DeviceIndex?
   /// The newest shown time in the repeated hour of autumn. `isSecondPass` is true after the clock went back
-  /// in it.
+  /// within this hour.
   private var newestInOverlap: Int64?
   private var isSecondPass = false
 
@@ -153,7 +153,7 @@ extension LibreDesktopFormat {
   }
 
   /// The placement of a time. In the repeated hour of autumn, a step back in the order of the memory begins
-  /// the second occurrence.
+  /// the second pass.
   @inline(__always)
   private mutating func place(_ time: ShownTime, in out: inout BatchBuilder) -> Placement {
     let placement = out.place(time)

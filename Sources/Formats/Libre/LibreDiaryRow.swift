@@ -24,7 +24,7 @@ struct LibreDiaryRow {
     "träning", "esercizio", "attività fisica",
   ]
 
-  /// The records of a row of type 4.
+  /// Adds the insulin doses of a row of type 4.
   func addInsulin(to out: inout BatchBuilder) {
     // The bolus calculator's meal part, its correction and the person's change add up to the rapid dose.
     let parts = [columns.meal, columns.correction, columns.userChange].map { row[$0] }.filter { !$0.isEmpty }
@@ -61,7 +61,7 @@ struct LibreDiaryRow {
     add(.insulin, "rapid", ["subtype": .text("rapid"), "units": .number(units)], to: &out)
   }
 
-  /// The record of a row of type 5.
+  /// Adds the food of a row of type 5.
   func addFood(to out: inout BatchBuilder) {
     var fields: [String: FieldValue] = [:]
     let (amount, servings) = (row[columns.carbs], row[columns.servings])

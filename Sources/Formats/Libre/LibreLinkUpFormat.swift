@@ -64,8 +64,8 @@ struct LibreLinkUpFormat: ExportFormat {
     ]
   }
 
-  /// True: a survey finds measurements of several people. Without it, as for a pipe of successive responses,
-  /// those of later people are rejected.
+  /// True: a survey finds measurements of several people. Without a survey, as for a pipe of successive
+  /// responses, measurements of later people are rejected.
   var benefitsFromSurvey: Bool { true }
 
   mutating func survey(_ row: Row) { people.note(patient(of: row)) }

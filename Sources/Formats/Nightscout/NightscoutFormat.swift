@@ -16,7 +16,8 @@ struct NightscoutFormat: ExportFormat {
   static var emptyList: Header? { .objects }
   static var passesOffsetsOn: Bool { true }
 
-  /// The members that glucoport adds to a treatment: its records, and the mark of a treatment that was moved.
+  /// The members that glucoport adds to a treatment: the records of glucoport, and the mark of a moved
+  /// treatment.
   private static let ownNames = ["glucoport.parts", "glucoport.moved"]
   private static let partsPlace = NightscoutMember.names.count
   private static let movedPlace = partsPlace + 1

@@ -106,7 +106,7 @@ struct OpenMHealthFormat: ExportFormat {
 }
 
 extension OpenMHealthFormat {
-  /// Adds a data point of glucoport, which states its identity; its value is in the body.
+  /// Adds a data point of glucoport. Its header states the identity of the reading, and its body the value.
   private mutating func readOwn(_ row: Row, _ place: Int, into out: inout BatchBuilder) {
     guard let unit = FHIRCode.unit(row[place + Body.unit].text),
       let number = row[place + Body.value].jsonNumber,

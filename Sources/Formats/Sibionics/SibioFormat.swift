@@ -26,7 +26,7 @@ struct SibioFormat: ExportFormat {
   private var count = 0
   private let kindIsGiven: Bool
   private let model: String
-  /// The commands that a refusal suggests, and the columns in them.
+  /// The options of the commands that a refusal suggests, and the names of the columns in these commands.
   private let hint: ImportHint
   private let names: (time: String, value: String)
 

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The workbook of the Sibionics app, whose times have an offset, so that readings are identified by their
-/// instants. The format also reads the table that hospitals get, whose times are local.
+/// The workbook of the Sibionics app. Its times have an offset, so readings are identified by their instants.
+/// The format also reads the table that hospitals get, whose times are local.
 struct SibionicsFormat: ExportFormat {
   static let id = "sibionics"
   static let title = "Sibionics tables"

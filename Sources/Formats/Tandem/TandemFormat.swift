@@ -311,7 +311,7 @@ private struct FilledInValues {
   }
 }
 
-/// The header of a section of a Tandem export: its table, and the positions of its columns.
+/// The header of a section of a Tandem export: the kind of its rows, and the indexes of its columns.
 struct TandemTable {
   /// The kind of the rows below the header.
   enum Kind { case readings, bolus, basalRates, insulinOnBoard }
@@ -352,7 +352,8 @@ struct TandemTable {
     } else if columns.has(.type, .eventID, .eventTime, .insulinOnBoard), columns.unknown.isEmpty {
       kind = .insulinOnBoard
     } else if columns.has(.type, .eventTime, .basalRate), cells.count(where: { !$0.isEmpty }) == 3 {
-      // With a column of durations, a rate would not hold until the next one.
+      // Only three columns are accepted: in a table with a column of durations, a rate would not hold until
+      // the next rate.
       kind = .basalRates
     } else {
       return nil
