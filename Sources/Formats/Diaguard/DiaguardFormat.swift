@@ -20,8 +20,8 @@ struct DiaguardFormat: ExportFormat {
   private var time: ShownTime?
   private var hasEntry = false
   private var kinds = OtherKinds()
-  /// The carbohydrates of the foods in the list of food, in grams per 100 g of the food; nil for a name that is
-  /// listed with two different amounts.
+  /// The carbohydrates of the foods in the list of food, in grams per 100 g. Nil for a name that the list has
+  /// with two different amounts.
   private var foods: [String: Double?] = [:]
   private let model: String
 

@@ -3,7 +3,7 @@
 import Logbook
 import Nightscout
 
-/// The Device resources of an input, by the references that Observations can have to them.
+/// The Device resources of an input, by the references to them in Observations.
 struct FHIRDevices {
   /// The maximum number of devices to keep, more than any export has. References to further devices are not
   /// resolved.

@@ -226,8 +226,8 @@ extension FHIRObservation {
   /// Words of a method by which a value is computed from others.
   private static let computedMethods = ["average", "calculated", "mean", "median", "predict"]
 
-  /// The name under which an Observation is counted that has a code for glucose but is not a measurement of
-  /// the person's blood or tissue; nil for a measurement.
+  /// The name under which an Observation is counted if it has a code for glucose, but does not measure the
+  /// person's blood or tissue. Nil for a measurement of blood or tissue.
   private var otherSubject: String? {
     if !(resource["focus"]?.items ?? []).isEmpty { return "Observation about another subject" }
     let specimen = Self.texts(of: resource["specimen"]) + containedSpecimens
