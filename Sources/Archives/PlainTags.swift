@@ -31,7 +31,7 @@ struct PlainTags {
     (self.bytes, self.place) = (bytes, place)
   }
 
-  /// The byte at `place`; 0 past the last byte, which a plain tag never contains.
+  /// The byte at `place`; 0 past the last byte. A plain tag never contains a 0.
   private var current: UInt8 { place < bytes.count ? bytes[place] : 0 }
 
   /// Moves past blanks and line feeds. It stops at a carriage return, which is left to expat: expat turns it

@@ -24,7 +24,7 @@ package struct ZipMember {
   private let mode: UInt32
   /// The offset of the member's header in the file.
   let offset: UInt64
-  /// The offset of the next member or of the directory.
+  /// The end of the member's bytes in the file: the offset of the next member or of the directory.
   var end: UInt64 = 0
 
   var isFolder: Bool { name.hasSuffix("/") && size == 0 }
@@ -177,7 +177,7 @@ package final class ZipMemberSource: ByteSource {
     return count
   }
 
-  /// Unpacks some bytes; 0 at the end of the data.
+  /// Unpacks some bytes, and returns their number; 0 at the end of the data.
   private func inflate(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
     // The buffer has room for one more byte than stated, so that excess data is noticed.
     let room = UInt32(min(UInt64(buffer.count), left + 1, 1 << 30))

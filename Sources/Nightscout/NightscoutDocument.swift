@@ -98,7 +98,7 @@ package struct NightscoutWriter: Hashable, Sendable {
 
   init(node: String, run: String) { (self.node, self.run) = (node, run) }
 
-  /// The run as a writer.
+  /// The writer for a sync run.
   package init(_ run: RunStamp) {
     self.init(node: run.node, run: run.id)
   }

@@ -119,8 +119,8 @@ package struct NightscoutZone: Sendable {
   /// The UTC offset of the zone at an instant in UTC seconds.
   func offset(atUTC seconds: Int64) -> Int32 { zone?.offset(atUTC: seconds) ?? 0 }
 
-  /// The state with its derived offset computed from this zone, since a site needs an instant. A state that
-  /// states an instant stays in UTC.
+  /// The state with its derived offset computed from this zone, since a site needs an instant. A state with a
+  /// stated offset or an instant is returned unchanged.
   ///
   /// - Parameter guid: the guid of the record; nil to use only the logbook's zone.
   package func placed(_ state: RecordState, of guid: String? = nil) -> RecordState {

@@ -13,7 +13,7 @@ extension NightscoutTreatment {
       []
     /// A glucose value that a person entered; nil without one.
     package fileprivate(set) var glucose: (measurement: Measurement, marks: ReadingMarks)?
-    /// The names of data that glucoport does not store.
+    /// The kinds of data in the treatment that glucoport does not store, by name.
     package fileprivate(set) var skipped: [String] = []
     /// The reasons why parts of the treatment were rejected.
     package fileprivate(set) var rejections: [String] = []

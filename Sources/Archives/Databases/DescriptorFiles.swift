@@ -19,7 +19,8 @@ enum DescriptorFiles {
     let descriptor: Int32
   }
 
-  /// SQLite's result code of registering the file system, which happens once in a process.
+  /// SQLite's result code for the registration of the file system. The registration happens once in a
+  /// process.
   static let registration: Int32 = {
     let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
     methods.initialize(to: Self.methods)

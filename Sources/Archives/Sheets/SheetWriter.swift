@@ -11,8 +11,8 @@ struct SheetWriter {
   private(set) var formulaCount = 0
   private(set) var dates = DateColumns()
   private var cell: [UInt8] = []
-  /// The columns in which a date with a time of day occurred. Later dates in such a column without a time of
-  /// day are at midnight.
+  /// The columns in which a date with a time of day occurred. If a later date in such a column has no time of
+  /// day, midnight is written.
   private var hasTimes = [Bool](repeating: false, count: SheetText.maxColumns)
 
   init(_ sink: @escaping SheetText.Sink) {

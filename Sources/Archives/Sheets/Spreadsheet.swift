@@ -207,8 +207,8 @@ private struct SpreadsheetParts {
 /// Files of old office programs, and current encrypted ones: "Compound File Binary", MS-CFB.
 package enum CompoundFile {
   private static let signature: [UInt8] = [0xD0, 0xCF, 0x11, 0xE0]
-  /// The stream with an encrypted document (MS-OFFCRYPTO, 2.3.4.4), in UTF-16 like all names in the
-  /// directory.
+  /// The name of the stream with an encrypted document (MS-OFFCRYPTO, 2.3.4.4), in UTF-16 like all names in
+  /// the directory.
   private static let encrypted = "EncryptedPackage".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
 
   /// The offset of the directory of streams, from the first bytes of a file; nil for any other file.
@@ -220,8 +220,8 @@ package enum CompoundFile {
     return Int((sector + 1) << shift)
   }
 
-  /// The reason why the file is refused, and what to do instead; nil for any other file. It is found in bytes
-  /// that may hold names of the file's streams.
+  /// The reason why the file is refused, and what to do instead; nil for any other file. The names of the
+  /// file's streams are searched in `head` and `directory`.
   package static func refusal(_ head: [UInt8], directory: [UInt8]) -> String? {
     guard head.starts(with: signature) else { return nil }
     let isEncrypted = [head, directory].contains { $0.firstRange(of: encrypted) != nil }

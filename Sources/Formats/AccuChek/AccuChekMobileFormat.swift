@@ -16,7 +16,7 @@ struct AccuChekMobileFormat: ExportFormat {
 
   typealias Columns = KnownColumns<Column>
 
-  /// The names in English and German.
+  /// The names of the columns in English and German.
   private static let names: [String: Column] = [
     "date": .date, "datum": .date, "time": .time, "uhrzeit": .time, "result": .result, "messwert": .result,
     "unit": .unit, "einheit": .unit, "temperature warning": .temperature,

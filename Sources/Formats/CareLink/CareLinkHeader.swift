@@ -9,7 +9,7 @@ enum CareLinkColumn: Int, CaseIterable {
   case carbs, calibration, sensor, marker, rawType, rawValues, device
   case calculatorStatus, alarm, suspend, rewind, prime, tempBasal, estimate, dailyTotal, exception
 
-  /// The names in English and German, without units.
+  /// The names of the column in English and German, without units.
   fileprivate var names: [String] {
     switch self {
     case .date: ["date", "datum"]
@@ -117,7 +117,8 @@ struct CareLinkDevices {
     serials[row[1].text] = row[2].slice(1, row[2].count).text
   }
 
-  /// The device of a row that states its model, or of the section.
+  /// The device of a row. Its model is in the column of the row, or without such a column in the line that
+  /// begins the section.
   func device(_ row: Row, _ column: Int) -> Device {
     guard column >= 0 else {
       return Device(

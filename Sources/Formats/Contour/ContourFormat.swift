@@ -15,7 +15,7 @@ struct ContourFormat: ExportFormat {
       location = 7
   }
 
-  /// The header line: the position of glucose, and its unit.
+  /// The header line: the index of the column of glucose, and its unit.
   struct Found {
     let glucose: Int
     let unit: GlucoseUnit
@@ -220,7 +220,7 @@ extension ContourFormat {
     }
   }
 
-  /// The parts of a list. A comma within a number is its decimal mark.
+  /// The items of a list, which commas separate. A comma within a number is its decimal mark.
   private static func parts(_ text: String) -> [String] {
     var parts = [""]
     for piece in text.split(separator: ",", omittingEmptySubsequences: false) {

@@ -131,8 +131,9 @@ extension GenericFinding {
     columns[role] >= 0 ? header.names[columns[role]] : nil
   }
 
-  /// The column that names the insulin of each dose. Next to each dose, its cell is empty or names a known
-  /// insulin, or a use such as `bolus`. Nil if there is no such column, or more than one.
+  /// The column that names the insulin of each dose. In each row with a dose, the cell of this column is
+  /// empty, or names a known insulin or a use such as `bolus`. Nil if there is no such column, or more than
+  /// one.
   var placeOfInsulinNames: Int? {
     let doses = columns[.insulin]
     guard doses >= 0 else { return nil }

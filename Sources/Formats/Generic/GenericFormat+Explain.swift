@@ -104,7 +104,7 @@ extension GenericFormat {
       "unknown format, and as a table: \(problem.text) (\(columns(of: finding)))\(advice)"
   }
 
-  /// The columns of the row that is most similar to a header.
+  /// The columns of the row that is most similar to a header, as text for a message.
   private static func seenColumns(_ head: InputHead) -> String? {
     (GenericFinding.find(head, GenericFinding.ColumnRequest()) ?? GenericFinding.findByCells(head)).map(
       columns)

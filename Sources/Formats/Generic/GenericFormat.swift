@@ -91,7 +91,7 @@ struct GenericFormat: ExportFormat {
     return Recognition(layout: layout, header: finding)
   }
 
-  /// The members of objects to be read, each once, in the order of a row's cells.
+  /// The indexes of the members of objects to be read, each once, in the order of a row's cells.
   private static func members(of finding: GenericFinding) -> [Int] {
     let places =
       finding.columns.roles.map { finding.columns[$0] } + finding.columns.watched + finding.columns.series

@@ -24,7 +24,8 @@ struct GenericKind {
   private var isReadFromHeader = false
   /// The times of rows whose word is `auto`; nil if the meaning of `auto` is known.
   private var automatic: Cadence?
-  /// The kinds of the sources in the last rows, as a cache; a nil word means the common kind.
+  /// A cache of the words for the kinds of the last rows' sources. If a word is nil, nothing shows the kind
+  /// of the source, and the word of the row counts.
   private var words: [(key: SourceKinds.Key, word: KindWord?)] = []
   /// The maximum size of `words`. Few tables have more sources; the word of a further source is searched
   /// again in each row.

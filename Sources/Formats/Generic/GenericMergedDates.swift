@@ -71,7 +71,7 @@ struct GenericMergedDates {
   /// Forgets the date, for the rows below a header or an empty row.
   mutating func forget() { (date, lastClock) = ([], nil) }
 
-  /// Reads the time of a row with its own date or that of a row above.
+  /// Reads the time of a row. The date of this time is in the row itself or in a row above.
   ///
   /// - Parameters:
   ///   - line: the row's line. After a gap in the lines, the date is forgotten: a damaged row in the gap may

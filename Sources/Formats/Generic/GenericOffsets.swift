@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// Columns of offsets with the name of their reference, such as `UTC+0100` or `GMT-4`.
+/// Columns of offsets that name UTC or GMT, such as `UTC+0100` or `GMT-4`.
 ///
 /// The times next to such a column are local in most programs, but Samsung Health writes them in UTC.
 extension GenericFinding {

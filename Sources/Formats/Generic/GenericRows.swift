@@ -257,7 +257,7 @@ struct GenericRows {
     case read
     /// Leave out the row: in the column with this name, it has another value than the selected one.
     case leaveOut(String)
-    /// Refuse the row: it belongs to another person, although the survey found only one.
+    /// Refuse the row: it belongs to another person, although the survey found only one person.
     case refuse
   }
 
@@ -440,8 +440,8 @@ struct GenericRows {
         + commands(column.watch.name, column.valueCount, hint))
   }
 
-  /// The commands that select the rows with one of the first values of a column. The values themselves must
-  /// not be in a log.
+  /// The commands that select the rows with one of the first values of a column. They have the numbers of the
+  /// values, since the values must not be in a log.
   private static func commands(_ column: String, _ count: Int, _ hint: ImportHint) -> String {
     hint.lines(
       (1...min(count, maxShown)).map { number in

@@ -84,7 +84,8 @@ struct GenericTimeForms {
     hasSeveralZones = !Self.areOfOneZone(namedSeasons)
   }
 
-  /// The seasons in which rows have the winter name of the zone (key 0), and its summer name (key 3600).
+  /// The seasons in which rows name the zone. Those of the zone's winter name have the key 0, and those of
+  /// its summer name the key 3600.
   private var namedSeasons: [Int32: Set<Season>] = [:]
 
   private var areOfOneZone: Bool { Self.areOfOneZone(offsets) }

@@ -164,8 +164,8 @@ struct RepeatedInstants {
   private var place: (device: DeviceIndex, kind: ReadingKind, position: Int64)?
   private var buckets: [Int64] = []
 
-  /// Moves the position of a reading that follows another reading of the same instant. Sensor history has one
-  /// value for each instant, so its readings are not moved.
+  /// Adds milliseconds to the position of a reading if the reading before it has the same instant and another
+  /// value. Sensor history has one value for each instant, so its readings are not changed.
   @inline(__always) mutating func separate(_ reading: inout Reading) {
     guard reading.kind.valueIsPartOfIdentity else { return }
     let bucket = reading.measurement.valueBucket
@@ -199,7 +199,8 @@ struct GenericDate {
 }
 
 extension Field {
-  /// A number as an offset to the east, in seconds: hours up to 14, minutes up to 14 hours, else seconds.
+  /// The offset in seconds to the east that a number means. A number up to 14 is in hours, a number up to 840
+  /// in minutes, and a larger one in seconds.
   var numericOffset: Int32? {
     guard count > 0, count <= 8, let number = number(.point) else { return nil }
     let seconds = abs(number) <= 14 ? number * 3600 : abs(number) <= 840 ? number * 60 : number
@@ -260,8 +261,8 @@ extension Field {
   /// The instant that a count since 1970 means, in milliseconds. The size of the count shows whether it is in
   /// seconds, milliseconds or microseconds.
   ///
-  /// Seconds begin in September 2001. Smaller counts are those of Apple's programs, which count since 2001:
-  /// as counts since 1970 they would be 31 years early.
+  /// Counts of seconds are read from September 2001 on. Smaller counts are those of Apple's programs, which
+  /// count since 2001: as counts since 1970 they would be 31 years early.
   var epochMilliseconds: Int64? {
     var whole: Int64 = 0
     var index = 0

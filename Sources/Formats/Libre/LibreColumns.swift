@@ -91,7 +91,7 @@ struct LibreColumns {
   static let unknownType =
     "unknown record type; expected a number from 0 (sensor history) to 6 (change of the clock)"
 
-  /// The columns that rows of this type use; nil for an unknown type. Any row may have a note.
+  /// The set of columns that rows of this type use; nil for an unknown type. Any row may have a note.
   func own(_ type: UInt8) -> UInt64? {
     let notesBit = bit(notes)
     switch type {

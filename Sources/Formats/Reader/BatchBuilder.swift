@@ -125,7 +125,7 @@ struct BatchBuilder {
     reject(row.rejection(reason))
   }
 
-  /// Rejects a row that was held back.
+  /// Adds a rejection, such as that of a row that was held back.
   mutating func reject(_ rejection: Rejection) {
     rejectedBytes += rejection.source.utf8.count
     batch.rejections.append(rejection)

@@ -5,7 +5,7 @@ import Logbook
 
 /// Chooses the format of an input by its content only.
 enum Detection {
-  /// A format that reads the input, and how its rows are found.
+  /// A format that reads the input, and the layout of the input.
   typealias Found = (parser: any ExportFormat, layout: Layout)
 
   /// The first format that recognises the input and finds its header.
@@ -79,7 +79,7 @@ enum Detection {
     }
   }
 
-  /// Recognises the columns that `--map` names, which only the generic format reads.
+  /// Recognises an input by the columns that `--map` names. Only the generic format reads such an input.
   private static func namedColumns(
     of input: Input, options: ExportOptions
   ) throws -> Recognition<GenericFinding> {

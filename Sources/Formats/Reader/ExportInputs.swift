@@ -166,8 +166,8 @@ package struct ExportInputs {
 
   /// Opens the input at an index from 0. An input that is not in an archive can be opened only once.
   ///
-  /// - Throws: `Failure`, if the input cannot be read, is of no known format and not skipped, or needs an
-  ///   option.
+  /// - Throws: `Failure` if the input cannot be read, needs an option, or is of no known format and is not
+  ///   skipped.
   package func open(_ place: Int, options: ExportOptions) throws -> Opened {
     do {
       switch content {

@@ -13,7 +13,7 @@ struct KnownColumns<Column: CaseIterable & RawRepresentable<Int>> {
   /// - Parameters:
   ///   - cells: a row that may be a header.
   ///   - unread: folded names that are known but not read.
-  ///   - column: the column with this folded name. The first of several columns with one name is used.
+  ///   - column: returns the column with a folded name. The first of several columns with one name is used.
   init(_ cells: [String], unread: Set<String> = [], _ column: (String) -> Column?) {
     places = [Int](repeating: -1, count: Column.allCases.count)
     var unknown: [String] = []
@@ -111,7 +111,8 @@ struct SingleHeader {
 
   /// The verdict about a row that is not data of the table; nil for a row of data.
   ///
-  /// - Parameter key: the column of the times. In each row of data this cell begins with a digit or is empty.
+  /// - Parameter key: the column of the times. In each row of data, the cell in this column begins with a
+  ///   digit or is empty.
   mutating func verdict(_ row: Row, key: Int) -> RowVerdict? {
     let cell = row[key].trimmed
     guard cell.isEmpty || cell[0] &- 0x30 <= 9 else { return judge(row) }

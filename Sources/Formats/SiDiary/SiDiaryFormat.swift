@@ -34,7 +34,7 @@ struct SiDiaryFormat: ExportFormat {
   /// Other columns of SiDiary, which are not read.
   private static let others: Set<String> = ["bloodpressure", "weight_lbs", "weight_kg"]
 
-  /// The positions of the columns, and the header names of columns that are not read.
+  /// The indexes of the columns, and the names of columns that are not read.
   struct Found {
     fileprivate let columns: [Int]
     let count: Int

@@ -93,8 +93,8 @@ struct HeaderWords {
       || (isSugar && hasStem(Self.bloodStems))
   }
 
-  /// Whether the header names only a value, and not what is measured. The word sugar by itself may mean food,
-  /// so it does not count as glucose.
+  /// Whether the header names only a value, and not what is measured, as `Value` does. This includes the word
+  /// sugar by itself, which may mean sugar in food.
   var isValue: Bool { glucose.isValue && !namesNoValue }
 
   /// Whether the header has a word for a value or for glucose, as the name of a column of values has.
