@@ -156,7 +156,8 @@ extension NightscoutEntry {
     return type.isEmpty && document[.date].isEmpty ? .unknown : .skipped("entry without a value")
   }
 
-  /// A finger stick that a person typed into Trio or iAPS, which write it next to the sensor's values.
+  /// A finger stick that a person typed into Trio or iAPS. These apps write it among the entries of the
+  /// sensor.
   private static func typed<Document: NightscoutFields>(
     _ document: Document, _ units: inout NightscoutUnits
   ) -> Content {

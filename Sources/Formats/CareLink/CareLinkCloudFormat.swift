@@ -25,7 +25,8 @@ struct CareLinkCloudFormat: ExportFormat {
       "sg", "timestamp", "datetime", "sensorState", "type", "dateTime",
     ]
     + doseNames.map { "data.dataValues.\($0)" } + doseNames
-  /// The members of a dose. In a body of an older app, they are members of the marker itself.
+  /// The members of a dose. In a body of an older app, they are members of the marker itself, and not of its
+  /// `data.dataValues`.
   private static let doseNames = [
     "deliveredFastAmount", "deliveredExtendedAmount", "effectiveDuration", "programmedDuration",
   ]
@@ -152,7 +153,8 @@ struct CareLinkCloudFormat: ExportFormat {
     out.add(.insulin, at: time, owner: model, line: row.line, fields)
   }
 
-  /// A member of a dose. In a body of an older app, it is a member of the marker, which has another column.
+  /// The cell of a member of a dose. A body of an older app has this member in the marker itself, which is
+  /// another column.
   private func dose(_ item: Int, _ row: Row) -> Field {
     row[item].isEmpty ? row[item + Self.doseNames.count] : row[item]
   }

@@ -192,7 +192,7 @@ extension CareLinkFormat {
       seconds: time.second, hasHalfDay: time.hasHalfDay, separator: day.separator)
   }
 
-  /// The time in a cell of the lines before the rows, which may be only a day.
+  /// The time in a cell of the lines before the rows. Such a cell may state only a day.
   private func ambiguousTime(_ cell: Field) -> AmbiguousTime? {
     if let time = cell.ambiguousTime { return time }
     guard let day = cell.ambiguousDate, day.length == cell.count else { return nil }

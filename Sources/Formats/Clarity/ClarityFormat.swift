@@ -299,8 +299,8 @@ extension ClarityFormat {
     let placement = out.place(shown)
     let tick = row[columns.tick]
     if tick.isEmpty || row[columns.transmitter].isEmpty {
-      // A change of the zone sets the clock back as well; in that case the placement states that the time
-      // occurs twice.
+      // A change of the zone sets the clock back as well. Then the placement states that the time occurs
+      // twice, so the set-back does not count here.
       let isAfterSetBack =
         clocks[clock].isBeforeItsMaximum(shown.deviceTime) && placement.source != .zoneOverlap
       return Reading(

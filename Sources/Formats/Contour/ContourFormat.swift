@@ -234,8 +234,8 @@ extension ContourFormat {
     return parts.map { String($0.drop(while: \.isWhitespace)) }.filter { !$0.isEmpty }
   }
 
-  /// The fields of a part that states units of insulin; nil for other medication. Without a known word for the
-  /// use of the insulin, its name is the text.
+  /// The fields of an item that states units of insulin; nil for other medication. If no known word states
+  /// the use of the insulin, the insulin's name becomes the text.
   private static func dose(_ part: String) -> [String: FieldValue]? {
     guard let colon = part.lastIndex(of: ":") else { return nil }
     let name = part[..<colon]

@@ -23,7 +23,7 @@ struct GenericAmountRows {
   private struct Column {
     let place: Int
     let use: Use
-    /// The verdicts on the words so far.
+    /// The verdicts on the words that the column had so far.
     var verdicts: [[UInt8]: Verdict] = [:]
   }
 

@@ -50,7 +50,7 @@ struct GenericDeviceWords {
     return Self.deviceKind(of: word, in: name) == .sensor ? .cbg : .smbg
   }
 
-  /// The kind of device that yes or no states in a column with this name.
+  /// The kind of device that a word means in a column with this name. The word is yes or no.
   static func deviceKind(of word: String, in name: String) -> SourceKinds.DeviceKind {
     (HeaderWords(name).mark == .sensor) == isYes(word) ? .sensor : .meter
   }

@@ -21,7 +21,7 @@ struct GenericDiary {
   /// The name that a person gave this table to distinguish it from others. It is empty for a table that also
   /// has readings, since the name is then that of the device.
   private let table: String
-  /// The rows with doses and with food; nil if a person requires all rows.
+  /// The rules that decide which rows have doses and food; nil if a person requires all rows.
   private var rows: (doses: GenericAmountRows, foods: GenericAmountRows)?
 
   /// Nil for an input without columns of doses, carbohydrates or notes.

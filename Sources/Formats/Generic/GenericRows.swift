@@ -523,7 +523,7 @@ private struct ValueNumber {
 
   let number: Int
 
-  /// Nil for a text in any other form.
+  /// Nil for a text that is not like `2 of 3`.
   init?(_ text: String) {
     let words = text.split(separator: " ", omittingEmptySubsequences: false)
     guard words.count == 3, words[1] == "of", let number = Int(words[0]), let count = Int(words[2]),

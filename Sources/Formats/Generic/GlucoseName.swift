@@ -207,7 +207,7 @@ extension GlucoseName {
     "aidex", "medtrum", "caresens", "tandem", "glooko", "mysugr", "nightscout", "xdrip", "sugarmate",
     "livongo", "nutrisense", "g4", "g5", "g6", "g7",
   ]
-  /// Dexcom's names for a sensor's value include that it is estimated.
+  /// Words for `estimated`, which Dexcom's names for a sensor's value contain.
   static let estimates: Set<Substring> = [
     "estimated", "estimé", "estimée", "estimados", "estimado", "estimada", "estimadas", "stimato", "stimata",
     "stimati", "geschätzt", "geschätzter", "geschatte", "estimert", "estimeret", "uppskattat",

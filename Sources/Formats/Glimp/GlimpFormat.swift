@@ -87,7 +87,7 @@ struct GlimpFormat: ExportFormat {
     row[columns(row).glucose].bytes.contains(DecimalMark.comma.rawValue) ? .comma : .point
   }
 
-  /// The shown time, with the offset that follows from the instant in the cell. If the two differ by no
+  /// The shown time, with the offset that follows from the instant in the cell. If their difference is not a
   /// possible offset, the time has no offset, and the instant is not used.
   private static func placed(_ time: DeviceTime, _ cell: Field) -> (ShownTime, instant: Int64?) {
     guard let instant = cell.integer, instant > 0 else { return (ShownTime(time), nil) }

@@ -53,7 +53,7 @@ package struct GlucoportReading: Sendable {
 
 /// A record of an export.
 package struct GlucoportRecord: Sendable {
-  /// The identity.
+  /// The identity of the record.
   package let guid: String
   package let kind: RecordKind
   /// The guid of the entry to which the record belongs; nil for an entry.

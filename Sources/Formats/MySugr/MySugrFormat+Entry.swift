@@ -72,7 +72,7 @@ extension MySugrFormat {
   }
 
   /// Adds a temporary basal rate, without units: it is a percentage of a rate that the file does not contain.
-  /// The app writes it with or without the sign.
+  /// The app writes the number with or without a percent sign.
   private mutating func readTemporaryBasal(_ row: Row, at shown: ShownTime, into out: inout BatchBuilder) {
     let (percent, duration) = (row[Column.basalPercent].trimmed, row[Column.basalMinutes].trimmed)
     if percent.isEmpty, duration.isEmpty { return }

@@ -176,7 +176,7 @@ extension MySugrFormat {
     return cell.slice(0, 10)
   }
 
-  /// The day of `22-Oct-25`, as a spreadsheet saves a date.
+  /// The date in a cell such as `22-Oct-25`, as a spreadsheet saves a date.
   private static func monthBetween(_ date: Field) -> (year: Int, month: Int, day: Int)? {
     let parts = date.text.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count == 3, let month = MonthNames.month(parts[1]), let day = UInt8(parts[0]),

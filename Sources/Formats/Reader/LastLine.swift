@@ -88,7 +88,7 @@ struct LastLine {
     }
   }
 
-  /// Whether the line is whole.
+  /// The verdict whether the line is whole.
   func verdict() -> Verdict {
     let items = items(of: cells)
     if items.isHeader { return .whole }

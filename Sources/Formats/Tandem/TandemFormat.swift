@@ -266,8 +266,8 @@ struct TandemFormat: ExportFormat {
 /// It finds 1,299 of 1,313 rows of blood glucose in 11 exports. Of true finger sticks, 1.4 to 2.9 % equal the
 /// sensor by chance.
 private struct FilledInValues {
-  /// How many seconds before a blood glucose a sensor value can be its origin. This covers two values of a
-  /// sensor, since a new one may come while a person uses the calculator.
+  /// The maximum number of seconds from a sensor value to a blood glucose that was taken from it. This covers
+  /// two values of a sensor, since a new one may come while a person uses the calculator.
   private static let reach: Int64 = 11 * 60
   /// The maximum number of sensor values: those of nine years, in 32 MiB.
   private static let maxValues = 1 << 20
@@ -360,9 +360,9 @@ struct TandemTable {
     }
   }
 
-  /// A table in which a person moved or removed the first column; nil for any other table. Without this
-  /// check, another format would read the glucose of the bolus calculator, or copies of sensor values, as
-  /// finger sticks.
+  /// A table in which a person moved or removed the first column; nil for any other table. It is recognised
+  /// so that it can be refused. Otherwise another format would read the glucose of the bolus calculator, or
+  /// copies of sensor values, as finger sticks.
   init?(moved cells: [String]) {
     let columns = KnownColumns(cells, unread: Self.unread) { Self.names[Self.folded($0)] ?? Self.value($0) }
     guard
