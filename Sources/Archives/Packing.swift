@@ -63,10 +63,11 @@ package protocol UnpackingSource: ByteSource {
   var isTruncated: Bool { get }
 }
 
-/// Fails if a signal ends the program, or if the output is far larger than the input. A kilobyte can unpack
-/// to a gigabyte of zeros, which would take minutes to read.
+/// Fails if a signal asked the program to end, or if the output is far larger than the input. A kilobyte can
+/// unpack to a gigabyte of zeros, which would take minutes to read.
 private final class BoundedUnpacking: UnpackingSource {
-  /// The unpacked size in bytes up to which any ratio is accepted: a small file of equal lines is harmless.
+  /// The unpacked size in bytes up to which any ratio of output to input is accepted: a small file of equal
+  /// lines is harmless.
   private static let freeBytes: UInt64 = 64 << 20
 
   private let stage: any UnpackingSource

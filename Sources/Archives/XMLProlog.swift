@@ -2,8 +2,8 @@
 
 /// The part of XML before the root element: declaration, comments, document type.
 ///
-/// The document type is located but not read. It can only add entities and defaults, which no export needs,
-/// and some versions of Apple Health write one that is not well-formed.
+/// The document type is located but not read. It can only add entities and defaults, and no export needs
+/// them. Some versions of Apple Health write a document type that is not well-formed.
 package struct XMLProlog {
   /// The longest accepted prolog, in bytes.
   package static let maxLength = 1 << 20

@@ -95,7 +95,7 @@ final class OpenDocumentReader: XMLPart {
   private func startRow(_ attributes: XMLAttributes) {
     rowCount = max(1, attributes.text("table:number-rows-repeated").flatMap { Int($0) } ?? 1)
     column = 0
-    // Programs repeat an empty row up to the end of the sheet, which may exceed the maximum number of rows.
+    // Programs repeat an empty row up to the end of the sheet, so there may be more rows than the maximum.
     // Such rows are skipped.
     attempt { if row <= SheetText.maxRows { try writer?.text.beginRow(row) } }
   }
@@ -199,7 +199,8 @@ final class OpenDocumentReader: XMLPart {
     switch type {
     case .number: try writer?.add(number: value, form: .number, is1904: false, column: column)
     case .date:
-      // A value at midnight omits the time of day, so the displayed text decides whether it has one.
+      // A value at midnight omits the time of day, so the displayed text decides whether the cell has a time
+      // of day.
       let showsTime = value.count > 10 || shown.contains(UInt8(ascii: ":"))
       try writer?.add(isoDate: value, showsTime: showsTime, column: column)
     case .time: try writer?.add(duration: value, column: column)

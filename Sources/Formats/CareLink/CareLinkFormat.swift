@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Medtronic CareLink's CSV in two layouts. In that of 2017 and later, sections state their device. In the
-/// earlier one, rows state their kind (`Raw-Type`).
+/// Medtronic CareLink's CSV in two layouts. In the layout of 2017 and later, sections state their device. In
+/// the earlier layout, rows state their kind (`Raw-Type`).
 struct CareLinkFormat: ExportFormat {
   static let id = "carelink"
   static let title = "Medtronic CareLink CSV"
@@ -16,8 +16,8 @@ struct CareLinkFormat: ExportFormat {
 
   private var header: CareLinkHeader
   private var hasHeader = false
-  /// Whether the reader is in the lines before the rows, which hold a person's name and are neither stored
-  /// nor reported.
+  /// Whether the reader is in the lines before the rows. These lines hold a person's name, and are neither
+  /// stored nor reported.
   private var isPreamble = true
   private var units: [GlucoseUnit]
   private var glucose: GlucoseReader
@@ -272,8 +272,8 @@ extension CareLinkFormat {
     "", "meter", "external_meter", "entered_in_bg_entry", "entered_as_bg_marker", "bg_reading_received",
     "user_accepted_remote_bg", "user_rejected_remote_bg", "user_rejected_sensor_calib",
   ]
-  /// The words for a value of the bolus calculator, in which a person may have accepted the value of the
-  /// sensor.
+  /// The words for a value in the bolus calculator. The person may have accepted the value of the sensor as
+  /// this value.
   private static let calculatorWords: Set<String> = [
     "entered_in_bolus_wizrd", "entered_in_bolus_wizard", "entered_in_meal_wizard",
   ]

@@ -24,7 +24,7 @@ struct ClarityColumns {
   let unit: GlucoseUnit
   /// The unit of the column of carbohydrates: grams, unless its name states another.
   let carbUnit: CarbohydrateUnit
-  /// The columns with unknown names, with the usual name of those that are read.
+  /// The columns with unknown names. `name` is the usual name of the column if it is read; otherwise nil.
   let unusual: [(column: Int, name: String?)]
 
   /// The English names in Clarity's order. The column of times has several names.

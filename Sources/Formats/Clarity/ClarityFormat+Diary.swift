@@ -53,7 +53,8 @@ extension ClarityFormat {
     add(.exercise, fields, row, at: shown, into: &out)
   }
 
-  /// Adds a note. Clarity has no column for its text, which is in the first filled one of three columns.
+  /// Adds a note. Clarity has no column for the text of a note. The text is in the first of three columns
+  /// that is not empty.
   private func readNote(_ row: Row, at shown: ShownTime, into out: inout BatchBuilder) {
     let places = [columns.subtype, columns.patientInfo, columns.deviceInfo]
     guard let place = places.first(where: { !row[$0].trimmed.isEmpty }) else {
@@ -156,7 +157,7 @@ struct ClarityEventTypes {
     return event
   }
 
-  /// The name by which events of an unknown type are counted, which must not contain text of a damaged row.
+  /// The name by which events of an unknown type are counted. It must not contain text of a damaged row.
   func countedName(_ type: Field) -> String {
     let isName = type.count > 0 && type.count <= 40 && known.contains { type.hasSameBytes(as: $0.name) }
     return isName ? type.text : "other event"

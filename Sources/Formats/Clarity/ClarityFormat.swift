@@ -243,8 +243,8 @@ extension ClarityFormat {
     }
   }
 
-  /// Reads a row with a word in place of a value. The word means below or above the range, if it is known, or
-  /// if the subtype repeats it.
+  /// Reads a row with a word in place of a value. A known word means below or above the range, and so does a
+  /// word that the subtype repeats.
   private mutating func readLevel(
     _ row: Row, _ reason: String, at shown: ShownTime, into out: inout BatchBuilder
   ) {

@@ -76,7 +76,7 @@ struct DexcomShareFormat: ExportFormat {
     return .data
   }
 
-  /// Whether a value is a copy of one of the last values, which another device sent.
+  /// Whether one of the last values is the same value, sent by another device.
   private mutating func isTwin(_ milliseconds: Int64, _ measurement: Measurement) -> Bool {
     if recent.contains(where: {
       $0.milliseconds != milliseconds && abs($0.milliseconds - milliseconds) <= Self.twinMilliseconds

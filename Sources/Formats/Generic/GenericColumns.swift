@@ -30,7 +30,7 @@ struct GenericColumns: Equatable {
   var marks: [Int] = []
   /// Columns whose words or numbers may identify persons.
   var series: [Int] = []
-  /// The column that names the time zones of the rows, which is not read.
+  /// The column that names the time zones of the rows. It is not read.
   var zones = -1
   /// The column of dates next to a column of full times. Its dates are only compared with those times.
   var days = -1

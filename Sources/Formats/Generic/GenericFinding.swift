@@ -402,7 +402,8 @@ extension GenericFinding {
       return !cells.contains { Self.isZoneName($0) && $0.withField { $0.trimmed.offsetInAnyForm } == nil }
     }
     let numbers = cells.compactMap { $0.withField { $0.trimmed.numericOffset } }
-    // A column named only `offset` may be that of a calibration, which is mostly 0, and is then not read.
+    // A column named only `offset` may hold the offset of a calibration. That offset is mostly 0, so a column
+    // with only zeros is not read.
     guard header.words[place].name == "offset" else { return !numbers.isEmpty }
     return numbers.count == cells.count && numbers.contains { $0 != 0 }
   }

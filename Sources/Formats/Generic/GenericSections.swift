@@ -46,12 +46,13 @@ struct GenericSections {
   /// line without a name.
   private static func person(_ row: Row) -> [String]? {
     let cells = row.fields.map { $0.trimmed }.filter { !$0.isEmpty }
-    // Most lines are rows with an invalid time, and cost no further work.
+    // This check excludes most lines, which are rows with an invalid time, without further work.
     guard let first = cells.first, cells.count <= maxWords,
       cells.allSatisfy({ $0.count <= Field.maxNameBytes }), first[0] &- 0x30 > 9
     else { return nil }
     guard words(of: first).first.map(labels.contains) == true else {
-      // A comma may be in a name, but a row of the table has more cells.
+      // A comma in a name splits it into two cells. A line with more cells is a row of the table, and not a
+      // name.
       guard cells.count <= 2 else { return nil }
       let name = TitleSentence.name(in: cells.map(\.text).joined(separator: ", "))
       return name.map { $0.withField { Self.words(of: $0) }.sorted() }

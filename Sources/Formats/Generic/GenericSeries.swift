@@ -15,7 +15,8 @@ struct GenericSeries {
   /// The maximum time between two readings of a sensor, in seconds.
   private static let longestStep: Int64 = 18 * 60
 
-  /// The maximum time between two readings that cannot both be of one person if they contradict each other.
+  /// Two readings that are at most this far apart cannot both be of one person if their values contradict
+  /// each other.
   private static let contradictionSeconds: Int64 = 5 * 60
   private static let minContradictions = 3
   private static let maxPersons = 20

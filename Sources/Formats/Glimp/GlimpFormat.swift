@@ -101,8 +101,8 @@ struct GlimpFormat: ExportFormat {
 }
 
 extension GlimpFormat {
-  /// The kind of reading for a code: 0 is a finger stick or typed, 3 the sensor's history, 5 a scan. Older
-  /// rows have no code for a sensor's value.
+  /// The kind of reading for a code: 0 is a finger stick or a typed value, 3 the sensor's history, 5 a scan.
+  /// Older rows have no code for a sensor's value.
   private func kind(_ cell: Field) -> ReadingKind? {
     if cell.isEmpty || cell.equals("3") { return .cbg }
     if cell.equals("5") { return .scan }

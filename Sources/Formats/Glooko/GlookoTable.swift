@@ -38,8 +38,8 @@ struct GlookoTable {
     }
   }
 
-  /// The source of a table's rows, which is stored in their provenance. A meal may be in all sources, so they
-  /// are compared like sources of different exports.
+  /// The source of a table's rows. It is stored in the provenance of the rows. A meal may be in all sources,
+  /// so the sources are compared like those of different exports.
   enum Source: String {
     /// The memory of a pump, with the carbohydrates that were typed into its bolus calculator.
     case pump

@@ -270,7 +270,7 @@ extension GlucoportIdentity {
 }
 
 extension RecordFields {
-  /// The fields of the JSON object in a field of an export, of any size; nil for any other text.
+  /// The fields of a record in a cell with a JSON object, of any size; nil for any other text.
   init?(json field: Field) {
     do throws(JSONError) {
       self = try RecordFields(uncheckedJSON: String(decoding: field.bytes, as: UTF8.self))

@@ -430,7 +430,7 @@ package protocol ReadingDocumentWriter: Sendable {
   mutating func append(_ item: GlucoportReading, to out: inout [UInt8])
 }
 
-/// The reasons for which an export leaves out readings, for counting them.
+/// The reasons for which an export leaves out readings. The left-out readings are counted by reason.
 package protocol ReadingOmission: CaseIterable, Hashable, Sendable {
   /// The name of a left-out reading, in the singular.
   var noun: String { get }

@@ -165,8 +165,8 @@ extension MySugrFormat {
     ).map { .decided($0) }
   }
 
-  /// The day in a cell of the app's spreadsheet. Both of its columns hold the whole time,
-  /// `2026-05-01 08:10:00`. A cell with another time of day stays unchanged, and is rejected.
+  /// The day in a cell of the app's spreadsheet. There the columns of dates and of times of day both hold the
+  /// whole time, `2026-05-01 08:10:00`. A cell with another time of day stays unchanged, and is rejected.
   private static func day(
     of cell: Field, at clock: (hour: Int, minute: Int, second: Int, hasHalfDay: Bool)
   ) -> Field {

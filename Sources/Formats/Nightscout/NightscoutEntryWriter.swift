@@ -9,7 +9,7 @@ package struct NightscoutEntryWriter: ReadingDocumentWriter {
   package enum Omission: ReadingOmission {
     /// A ketone value or control solution: no program that reads entries expects one.
     case otherSubstance
-    /// A withdrawal hides the reading, which an entry cannot state.
+    /// A withdrawal hides the reading. An entry cannot state this.
     case withdrawn
     /// The reading has a time before the first one that Nightscout accepts.
     case beforeItsFirstYear

@@ -115,8 +115,8 @@ struct OhioT1DMFormat: ExportFormat {
 }
 
 extension OhioT1DMFormat {
-  /// Marks a bolus that the pump gave over time: a square wave, or this part of a dual wave. The other part
-  /// of the dual wave is an event with the same time, and often with the same dose.
+  /// Marks a bolus that the pump gave over time: a square wave, or the square part of a dual wave. The other
+  /// part of the dual wave is an event with the same time, and often with the same dose.
   private func splitSquare(_ fields: inout [String: FieldValue], _ row: Row, from start: ShownTime) {
     guard row[Name.type].trimmed.text.lowercased().hasPrefix("square"),
       let end = Self.time(row, Name.end), end.deviceTime.seconds > start.deviceTime.seconds

@@ -32,7 +32,8 @@ struct InputHead {
   let isJSON: Bool
   /// The name of the outermost element of XML; nil for other text.
   let rootElement: String?
-  /// The first objects, flattened: names with dots to values as text. Empty for other text.
+  /// The first JSON objects, with their values as text. The members of nested objects have names with dots.
+  /// Empty for text that is not JSON.
   let objects: [[String: String]]
   /// The delimiter that a `sep=` line declares.
   let declaredDelimiter: UInt8?

@@ -153,8 +153,8 @@ public struct InputReader {
 
   /// Warnings for the person. They reject no row.
   public var warnings: [String] { input.warnings + parser.warnings + parser.doubts }
-  /// The warnings that an unattended import must report, too: the input contradicts a person's statement
-  /// because of which items were stored.
+  /// The warnings that an unattended import must report, too. Items were stored because of a statement of a
+  /// person, but the input contradicts it.
   package var doubts: [String] { parser.doubts }
 
   /// Appends items to the batch until the batch is full, a second has passed, or the source pauses.
@@ -395,7 +395,8 @@ public struct InputReader {
     _ columns: [String], _ input: Input, of parser: any ExportFormat
   ) -> any RowSource {
     let reader = JSONReader(input.text, columns: columns)
-    // The format of a certain program knows its other lists, so only the generic format reports them.
+    // The format of a certain program knows the program's other lists, so only the generic format reports
+    // them.
     reader.reportsOtherLists = parser is GenericFormat
     return reader
   }
