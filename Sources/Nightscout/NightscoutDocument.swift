@@ -21,7 +21,7 @@ package struct NightscoutDocument: Hashable, Sendable {
   static let longestIdentifier = 100
 
   package let members: JSONValue
-  /// The key of the document. For a document that API v1 wrote, it is its `_id`.
+  /// The key of the document: the `_id` if API v1 wrote the document.
   package let identifier: String
 
   /// Nil if the document has no identifier that can be used in a path.

@@ -248,8 +248,8 @@ extension NightscoutEntry {
 // MARK: - Documents of glucoport
 
 extension NightscoutEntry {
-  /// The reading in the member `glucoport`; nil if the member is damaged. The FHIR format converts the parts
-  /// of an observation to the same member.
+  /// The reading in the member `glucoport`; nil if the member is damaged. The FHIR format also uses this
+  /// function: it first converts the parts of an observation to such a member.
   package static func rebuilt(_ own: JSONValue) -> (Reading, Device)? {
     guard let kind = ReadingKind(name: own["kind"]?.text ?? ""),
       let positionKind = PositionKind(name: own["position_kind"]?.text ?? ""),

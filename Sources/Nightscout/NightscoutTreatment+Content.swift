@@ -7,8 +7,8 @@ package import Logbook
 extension NightscoutTreatment {
   /// What the usual members contain, which every program reads.
   package struct Content {
-    /// The kind of each record, the part of the document's key that names it, and its fields. There is at
-    /// most one record of each kind, and a further dose for each insulin of another use.
+    /// For each record: its kind, the part that follows the document's key in its id, and its fields. There
+    /// is at most one record of each kind, and a further dose for each insulin of another use.
     package fileprivate(set) var records: [(kind: RecordKind, part: String, fields: [String: FieldValue])] =
       []
     /// A glucose value that a person entered; nil without one.

@@ -119,7 +119,7 @@ enum NestedObjects {
   ///
   /// - Parameters:
   ///   - columns: the members to find.
-  /// - line: the line of the larger object, from which the lines of the rows are counted.
+  ///   - line: the line of the larger object, from which the lines of the rows are counted.
   static func forEach(
     in field: Field, columns: [String], line: Int64, _ body: (Row) -> Void
   ) throws {

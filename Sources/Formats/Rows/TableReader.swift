@@ -148,8 +148,8 @@ final class TableReader: RowSource {
     case needsMore
   }
 
-  /// Reads a quoted cell from after its opening quote. Doubled quotes are replaced later, when the whole row
-  /// was read, so a row that must be read again has unchanged bytes.
+  /// Reads a quoted cell, starting after its opening quote. Doubled quotes are replaced later, when the whole
+  /// row was read, so a row that must be read again has unchanged bytes.
   private func quotedCell(from: Int, column: Int, innerLines: inout Int64) -> Quoted {
     let base = text.base
     let end = min(text.end, from + Self.longestCell)

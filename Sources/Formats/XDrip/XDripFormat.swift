@@ -154,8 +154,8 @@ extension XDripFormat {
     }
   }
 
-  /// The doses of a treatment that lists injections: one for each name of an insulin, with the part that
-  /// completes the treatment's id. Empty if their sum is not equal to the units of the treatment.
+  /// The doses of a treatment that lists injections: one for each name of an insulin, with the part that its
+  /// id adds to the treatment's id. Empty if their sum is not equal to the units of the treatment.
   private static func doses(
     _ injections: String, of units: Double
   ) -> [(part: String, fields: [String: FieldValue])] {
