@@ -213,7 +213,7 @@ extension XMLScanner {
   /// Parses the next element if it is plain: a row, which is added to the rows of this piece, or a sibling of
   /// rows.
   ///
-  /// - Parameter origin: the position of the bytes in the text.
+  /// - Parameter origin: the offset in the whole text at which the bytes of `tags` begin.
   /// - Parameter firstLine: the line in which `tags` began.
   /// - Returns: false if the next element is not plain or not complete; nothing of it is stored.
   private func readPlainElement(_ tags: inout PlainTags, _ origin: Int64, _ firstLine: Int64) -> Bool {

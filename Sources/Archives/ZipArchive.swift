@@ -77,7 +77,7 @@ package struct ZipArchive {
   }
 }
 
-/// Reads a file at given offsets, independently of its position.
+/// Reads a file at given offsets, independently of the file's current read position.
 struct ZipFile {
   let descriptor: Int32
   let name: String
@@ -119,7 +119,7 @@ struct ZipFile {
   }
 }
 
-/// The position of the central directory.
+/// The offset and size of the central directory, and the number of its members.
 private struct ZipDirectory {
   let count: UInt64
   let size: UInt64
@@ -162,7 +162,7 @@ private struct ZipDirectory {
     base = start - offset
   }
 
-  /// The last position of an end record whose comment ends at the end of the file.
+  /// The offset of the last end record whose comment ends at the end of the file; nil without one.
   private static func endRecord(in tail: [UInt8]) -> Int? {
     for place in stride(from: tail.count - endLength, through: 0, by: -1)
     where tail[place] == 0x50 && tail.number(place, 4) == 0x0605_4B50

@@ -21,7 +21,7 @@ package struct NightscoutDocument: Hashable, Sendable {
   static let longestIdentifier = 100
 
   package let members: JSONValue
-  /// The key of the document: the `_id` if API v1 wrote the document.
+  /// The identifier of the document in API v3. If API v1 wrote the document, it is the `_id`.
   package let identifier: String
 
   /// Nil if the document has no identifier that can be used in a path.

@@ -44,8 +44,8 @@ extension NightscoutFields {
     guard let instant = date.instant else { return nil }
     guard instant.isWallClock else { return instant }
     if let definite = definite([.dateString, .mills]) { return definite }
-    // The text may state an offset in a form that cannot be parsed. Then `date` may be in UTC, as on servers,
-    // so it is not used.
+    // The text may state an offset in a notation that cannot be parsed. Then `date` may be in UTC, as on
+    // servers, so it is not used.
     let text = self[.dateString]
     return text.isEmpty || text.instant != nil ? instant : nil
   }

@@ -52,9 +52,9 @@ extension NightscoutMember {
   @inlinable package static var timestamp: Self { Self(10) }
   /// The time of a treatment in milliseconds, from some uploaders.
   @inlinable package static var mills: Self { Self(11) }
-  /// The document's key in API v3.
+  /// The document's identifier in API v3.
   @inlinable package static var identifier: Self { Self(12) }
-  /// The key of the document in the database.
+  /// The document's identifier in the database.
   @inlinable package static var id: Self { Self(13) }
   /// The units of a bolus.
   package static var insulin: Self { Self(14) }
@@ -104,6 +104,7 @@ extension NightscoutMember {
   package static var insulinType: Self { Self(36) }
   /// The injections of a dose with several insulins, as JSON text.
   package static var insulinInjections: Self { Self(37) }
-  /// The key of a pump's event, such as `BG8025B458`. The uploader of Medtronic's 600 series writes it.
+  /// The identifier of a pump's event, such as `BG8025B458`. The uploader of Medtronic's 600 series writes
+  /// it.
   package static var pumpKey: Self { Self(38) }
 }

@@ -15,12 +15,12 @@ package struct NightscoutPart: Hashable, Sendable {
   /// The values of the members for other programs, when glucoport last wrote them. If a member has another
   /// value, another program has edited it.
   package var seen: [String: JSONValue]
-  /// For each node, the last change that was accepted from it, in the form that `mark` returns.
+  /// For each node, the last change that was accepted from it, as `mark` returns it.
   package private(set) var sent: [String]
-  /// The server's clock when glucoport last wrote the part, in milliseconds; nil if unknown.
+  /// The server's clock when glucoport last wrote this record, in milliseconds; nil if unknown.
   package private(set) var writtenAt: Int64?
 
-  /// A new part.
+  /// A part for a record that glucoport has not written before.
   package init(guid: String, state: RecordState, seen: [String: JSONValue] = [:], sent: [String] = []) {
     (self.guid, self.state, self.seen, self.sent) = (guid, state, seen, sent)
   }
@@ -59,8 +59,8 @@ package struct NightscoutPart: Hashable, Sendable {
     }
   }
 
-  /// The part as it is written into a treatment. The state is a text, since a database may reorder an object,
-  /// change its numbers, and refuse some names of fields.
+  /// This value as it is written into a treatment. The state is a text, since a database may reorder an
+  /// object, change its numbers, and refuse some names of fields.
   var json: JSONValue {
     var members: [String: JSONValue] = [
       "guid": .text(guid), "state": .text(sealedState), "digest": .text(state.digest), "seen": .object(seen),

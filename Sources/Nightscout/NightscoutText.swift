@@ -27,8 +27,8 @@ package enum NightscoutText {
     .reduce(text) { $0.replacing($1.0, with: $1.1) }
   }
 
-  /// A text in a form that API v1 cannot change. A text with `<` is encoded in base64, since API v1 would
-  /// treat it as HTML.
+  /// A JSON value for a text that API v1 cannot change. A text with `<` is encoded in base64, since API v1
+  /// would treat it as HTML.
   static func sealed(_ text: String) -> JSONValue {
     guard text.contains("<") else { return .text(text) }
     return .object([base64: .text(Data(text.utf8).base64EncodedString())])

@@ -2,7 +2,7 @@
 
 package import Logbook
 
-/// Times in the forms that Nightscout uses. Instants are milliseconds since 1970.
+/// Times in the notations that Nightscout uses. Instants are milliseconds since 1970.
 package enum NightscoutTime {
   /// The earliest instant that a site accepts, 2000-01-01. A site treats smaller numbers as seconds.
   package static let minMilliseconds: Int64 = 946_684_800_000
@@ -88,7 +88,7 @@ package enum NightscoutTime {
     return text.first == "-" ? -size : size
   }
 
-  /// The UTC offset in the form that glucoport writes, `Z`, `±hh:mm` or `±hh:mm:ss`, in seconds.
+  /// The UTC offset in the notation that glucoport writes, `Z`, `±hh:mm` or `±hh:mm:ss`, in seconds.
   static func offset(_ text: String) -> Int32? {
     if text == "Z" { return 0 }
     let parts = text.dropFirst().split(separator: ":", omittingEmptySubsequences: false).map { Int32($0) }

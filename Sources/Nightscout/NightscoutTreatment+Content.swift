@@ -7,7 +7,7 @@ package import Logbook
 extension NightscoutTreatment {
   /// What the usual members contain, which every program reads.
   package struct Content {
-    /// For each record: its kind, the part that follows the document's key in its id, and its fields. There
+    /// For each record: its kind, the part of its id after the document's identifier, and its fields. There
     /// is at most one record of each kind, and a further dose for each insulin of another use.
     package fileprivate(set) var records: [(kind: RecordKind, part: String, fields: [String: FieldValue])] =
       []
@@ -23,7 +23,7 @@ extension NightscoutTreatment {
   ///
   /// - Parameters:
   ///   - unit: the unit of glucose values that state none; nil if it is unknown.
-  ///   - hasOwnDose: whether a part of glucoport has the dose of the document. Then a missing `insulin` does
+  ///   - hasOwnDose: whether a `NightscoutPart` of the document has its dose. Then a missing `insulin` does
   ///     not mean that the injections are void.
   package static func content(
     of document: some NightscoutFields, unit: GlucoseUnit?, hasOwnDose: Bool = false
@@ -218,7 +218,7 @@ private struct TreatmentReader<Document: NightscoutFields> {
     return nil
   }
 
-  /// Adds a dose for each insulin with another use than the main dose. The key of the dose contains the name
+  /// Adds a dose for each insulin with another use than the main dose. The id of the dose contains the name
   /// of the insulin, so that it stays the same record whatever the order of the list.
   private mutating func addFurtherDoses(_ injections: [InsulinInjection]) {
     for (name, named) in Dictionary(grouping: injections, by: \.name).sorted(by: { $0.key < $1.key }) {

@@ -12,7 +12,7 @@ package enum NightscoutTreatment {
     }
   }
 
-  /// The event type of a treatment for this state. It must not change in later edits.
+  /// The event type of a treatment for a record with this state. It must not change in later edits.
   package static func eventType(_ state: RecordState) -> String {
     // For a kind that this program does not know, the event type is the name of the kind.
     guard let details = state.kind.details else { return state.kind.rawValue }
@@ -138,12 +138,12 @@ package enum NightscoutTreatment {
     return blank
   }
 
-  /// The member `glucoport` for these parts.
+  /// The value of the member `glucoport` that contains these parts.
   package static func own(_ parts: [NightscoutPart], _ writer: NightscoutWriter) -> JSONValue {
     .object(writer.members.merging(["parts": .list(parts.map(\.json))]) { $1 })
   }
 
-  /// The parts of glucoport in a document; empty for documents of other programs.
+  /// Each `NightscoutPart` in a document; empty for documents of other programs.
   package static func parts(_ document: NightscoutDocument) -> [NightscoutPart] {
     NightscoutPart.parts(document.own?["parts"])
   }
@@ -152,7 +152,7 @@ package enum NightscoutTreatment {
 /// Converts treatments to records. A record of glucoport is complete in the member `glucoport`, and has the
 /// same guid in every store. For other programs, records are made from the usual members.
 extension NightscoutTreatment {
-  /// The state of a part, with edits that other programs made later.
+  /// The state of a record in a `NightscoutPart`, with edits that other programs made later.
   package static func edited(
     _ part: NightscoutPart, in document: some NightscoutFields, _ zone: NightscoutZone
   ) -> RecordState {
@@ -229,7 +229,8 @@ extension NightscoutTreatment {
     return names.first { !NightscoutText.trimmed($0).isEmpty } ?? ""
   }
 
-  /// The guid that an import of the site's export would give to this part of a treatment.
+  /// The guid that an import of the site's export would give to the record of this part, such as `insulin`,
+  /// of a treatment.
   package static func guid(_ identifier: String, _ part: String) -> String {
     Digest.uuid(of: ["record", "nightscout", "\(identifier)/\(part)"])
   }
@@ -253,8 +254,8 @@ extension NightscoutTreatment {
       let guids = Set(parts.map(\.guid))
       let made = Set(foreign.records.map(\.guid))
       for record in foreign.records where !guids.contains(record.guid) {
-        // A part of glucoport has replaced this record under another guid. So the record that was made from
-        // the document's key no longer exists.
+        // A `NightscoutPart` has replaced this record under another guid. So the record that was made from
+        // the document's identifier no longer exists.
         let kind = record.state.kind
         let isTaken =
           record.guid == guid(document.identifier, kind.rawValue)

@@ -153,7 +153,7 @@ package final class InputDatabase {
     try out.flush()
   }
 
-  /// Runs a statement, and passes each row of its result to `row`.
+  /// Runs an SQL statement, and passes each row of its result to `row`.
   private func run(_ sql: String, _ row: (OpaquePointer) throws -> Void) throws {
     var prepared: OpaquePointer?
     let code = sqlite3_prepare_v2(connection, sql, -1, &prepared, nil)

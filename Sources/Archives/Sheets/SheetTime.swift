@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// The form of a numeric cell, from its number format.
+/// What the number of a cell means according to its number format.
 enum CellForm: UInt8 {
   case number
   case date

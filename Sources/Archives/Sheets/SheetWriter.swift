@@ -36,7 +36,7 @@ struct SheetWriter {
     try addCell(column) { $0.append(contentsOf: (boolean ? "TRUE" : "FALSE").utf8) }
   }
 
-  /// Adds a numeric cell, in the form of its number format.
+  /// Adds a numeric cell as its number format shows it, such as a date.
   mutating func add(
     number: UnsafeBufferPointer<UInt8>, form: CellForm, is1904: Bool, column: Int
   ) throws {
@@ -86,7 +86,7 @@ struct SheetWriter {
   }
 }
 
-/// Converts numbers of sheets to text in the form in which people type them.
+/// Converts numbers of sheets to text as people type them.
 private enum SheetNumber {
   /// The number of decimal digits that a binary number represents exactly. Further digits in a text come from
   /// a conversion.

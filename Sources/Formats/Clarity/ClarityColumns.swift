@@ -94,8 +94,8 @@ struct ClarityColumns {
     unusual.filter { $0.column < cells.count }.map { HeaderNames.warning(cells[$0.column], readAs: $0.name) }
   }
 
-  /// The position of Clarity's first column, `Index`, in a translated header; -1 if only that column is
-  /// missing. Nil for any other header.
+  /// The index of Clarity's first column, `Index`, in a translated header; -1 if only that column is missing.
+  /// Nil for any other header.
   private static func start(of cells: [String]) -> Int? {
     if let tick = cells.firstIndex(of: "transmitterzeit (lange ganzzahl)"), tick >= 11 { return tick - 12 }
     // The letters for hours depend on the language (hh, uu, tt), so only the end of the name is compared.

@@ -90,8 +90,8 @@ struct FHIRFormat: ExportFormat {
     Self.references(people.chosen).compactMap { StatedPerson(id: $0, of: Self.id) }
   }
 
-  /// The two forms of a reference to a patient. A Bundle refers by `urn:uuid:` to an id that is a UUID, other
-  /// documents refer to it by `Patient/`.
+  /// The two notations of a reference to a patient. A Bundle refers by `urn:uuid:` to an id that is a UUID,
+  /// other documents refer to it by `Patient/`.
   private static func references(_ reference: String?) -> [String] {
     guard let reference else { return [] }
     let forms = ["urn:uuid:", "Patient/"]

@@ -185,8 +185,8 @@ extension FHIRObservation {
     return codes.contains(">") ? .high : nil
   }
 
-  /// The time of the measurement, or the time of issue if the Observation has no time of measurement in any
-  /// form. A result may be issued days later.
+  /// The time of the measurement, or the time of issue if no member of the Observation has a time of
+  /// measurement. A result may be issued days later.
   private var time: ShownTime? {
     let period = resource["effectivePeriod"]
     let timing = resource["effectiveTiming"]

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The words of one column that may show whether a sensor or a meter measured the values of an input. The
-/// column is not the one that states kinds.
+/// The words of one column that may show whether a sensor or a meter measured the values of an input. This
+/// column is not the column of kinds.
 ///
 /// Only a person knows whether `CGM low` states what measured a value, or why it was measured. So such words
 /// never decide the kind: the input is refused, and the message asks for the kind.

@@ -191,7 +191,7 @@ extension GenericFormat {
     return (kind + columns.origins + [columns[.device], columns[.serial]]).filter { $0 >= 0 }
   }
 
-  /// A key made of the texts that name the source of a row, equal for rows of the same source.
+  /// A hash of the texts that name the source of a row. It is equal for rows of the same source.
   @inline(__always) func sourceKey(of row: Row, _ columns: GenericColumns) -> SourceKinds.Key {
     // These are the columns of `sourceColumns`. Creating its list for each row would be slow.
     var key = SourceKinds.Key()

@@ -162,7 +162,7 @@ extension Field {
     return hours * 3600 + minutes * 60
   }
 
-  /// An offset in any form: as a text, as a number of hours, minutes or seconds, or in milliseconds, as
+  /// An offset in any notation: as a text, as a number of hours, minutes or seconds, or in milliseconds, as
   /// Android has it.
   var offsetInAnyForm: Int32? {
     if let offset = utcOffset ?? namedOffset ?? durationAsOffset ?? numericOffset { return offset }

@@ -2,13 +2,14 @@
 
 import Logbook
 
-/// Detects columns of times that mix two forms: times with and without an offset, or two forms of date.
+/// Detects columns of times that mix two notations: times with and without an offset, or two notations of
+/// dates.
 ///
 /// A spreadsheet may expect the month first and open a file with the day first, or the reverse. It turns
-/// 04/05 into a wrong date, and saves this date in a form that differs from that of the file. It cannot read
-/// a date such as 13/04, so this date stays text. So the days of one form are at most 12, and those of the
-/// other form are 13 or later. Up to a tenth of the dates may differ from this rule, since a person may have
-/// typed or pasted some rows.
+/// 04/05 into a wrong date, and saves this date in another notation than that of the file. It cannot read a
+/// date such as 13/04, so this date stays text. So the days in one notation are at most 12, and those in the
+/// other notation are 13 or later. Up to a tenth of the dates may differ from this rule, since a person may
+/// have typed or pasted some rows.
 struct GenericTimeForms {
   private struct Form: Hashable {
     let separator: UInt8
@@ -120,10 +121,10 @@ struct GenericTimeForms {
     }
   }
 
-  /// Adds the form of a cell with a date.
+  /// Adds the notation of the date in a cell.
   mutating func note(_ cell: Field) {
     if cell.count >= 10, cell[4] &- 0x30 > 9, cell[4] == cell[7], cell[9] &- 0x30 <= 9 {
-      // Nearly all cells have this form: `2026-05-06`.
+      // Nearly all cells have this notation: `2026-05-06`.
       return noteYearFirst(
         isLate: cell[8] > UInt8(ascii: "1") || (cell[8] == UInt8(ascii: "1") && cell[9] > 0x32))
     }

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// Reads the times of a generic input, in any form with a complete date and time of day.
+/// Reads the times of a generic input, in any notation with a complete date and time of day.
 struct GenericTimeReader {
   enum Outcome {
     /// A shown time, with its offset if it states one.
@@ -107,7 +107,7 @@ struct GenericTimeReader {
     return instant(time.deviceTime.seconds * 1000)
   }
 
-  /// The time with the offset that another cell of its row states.
+  /// The time with the offset in `cell`, another cell of the same row.
   mutating func placed(_ outcome: Outcome, by cell: Field) -> Outcome {
     if case .rejected = outcome { return outcome }
     let cell = cell.trimmed

@@ -122,7 +122,7 @@ package enum GlucoportColumn: Int, CaseIterable, Sendable {
   case serial, format, positionKind, position, valueBucket, occurrence, guid, entryGuid, fields, provenance,
     deleted
 
-  /// The column's name in the header of the CSV, and the key in NDJSON.
+  /// The column's name in the header of the CSV, which is also the name of its member in NDJSON.
   package var name: String {
     switch self {
     case .deviceTime: "device_time"

@@ -4,7 +4,7 @@ import Logbook
 
 /// Writes items with glucoport's own columns, which `GlucoportFormat` reads without loss.
 package struct GlucoportWriter: Sendable {
-  /// The forms of the format.
+  /// The file formats that are written.
   package enum Form: Sendable {
     /// - Parameter isSpreadsheetSafe: whether cells that a spreadsheet would compute begin with an
     ///   apostrophe.
@@ -135,7 +135,7 @@ private struct GlucoportCSVLine: GlucoportSink, Sendable {
   /// The ranges of the times and numbers in the line.
   private(set) var gaps: [Range<Int>] = []
   private let isSpreadsheetSafe: Bool
-  /// The position of each column in the line.
+  /// The index of each column's cell in the line.
   private let places: [Int]
   private let lastPlace: Int
   private var place = 0
@@ -393,10 +393,10 @@ private struct RecentlyWritten<Part: Sendable>: Sendable {
 private struct DeviceTexts: Sendable {
   private struct Known: Sendable {
     let device: ExactDevice
-    /// The column position in the line at which the device starts. The bytes depend on it.
+    /// The index of the cell in the line at which the device starts. The bytes depend on it.
     let start: Int
     let bytes: [UInt8]
-    /// The column position after the device.
+    /// The index of the cell after the device.
     let place: Int
   }
 

@@ -206,8 +206,8 @@ extension LibreViewFormat {
     return .unknown("before the header, or not a row of LibreView")
   }
 
-  /// Reads the time in a title line. It is in the third cell, in UTC, and in the form of the times in the
-  /// rows.
+  /// Records the time in a title line, and returns it if its date has the year last. The time is in the third
+  /// cell, in UTC, and in the notation of the times in the rows.
   private mutating func noteTitle(_ row: Row) -> AmbiguousTime? {
     guard row.count >= 3 else { return nil }
     let cell = row[2]
@@ -324,8 +324,8 @@ extension LibreViewFormat {
 }
 
 extension Field {
-  /// Parses `dd-mm-yyyy hh:mm` without surrounding text, optionally with ` AM` or ` PM`: the form of nearly
-  /// every row. Nil for any other form, which `ambiguousTime` may parse.
+  /// Parses `dd-mm-yyyy hh:mm` without surrounding text, optionally with ` AM` or ` PM`, as nearly every row
+  /// has it. Nil for any other notation, which `ambiguousTime` may parse.
   @inline(__always)
   fileprivate var fixedAmbiguousTime: AmbiguousTime? {
     guard count == 16 || count == 19, self[10] == 0x20, self[13] == UInt8(ascii: ":"), self[2] == self[5],

@@ -14,7 +14,8 @@ struct LingoFormat: ExportFormat {
   private var hasHeader = false
   private let model: String
 
-  /// The unit in a header, which must begin with a name that shows the form of the times.
+  /// The unit in a header; nil for any other row. The first name of a header must show the notation of the
+  /// times.
   private static func unit(_ cells: [String]) -> GlucoseUnit? {
     let cells = cells.map(foldedHeader)
     guard cells.count == 2, cells[0].hasPrefix("time of glucose reading [t=(local time)"),

@@ -269,7 +269,7 @@ struct MySugrHeader {
     isEnglish = cells[MySugrFormat.Column.date] == "date" && cells[MySugrFormat.Column.time] == "time"
   }
 
-  /// Whether folded cells have the name of one column in the place of another.
+  /// Whether one of the folded cells of a header has the name of another column.
   private static func isMoved(_ cells: [String]) -> Bool {
     if rapid.contains(where: { cells[$0].contains("basal") }) { return true }
     let ketones = cells.indices.filter { place in ketoneStems.contains { cells[place].contains($0) } }
@@ -277,8 +277,8 @@ struct MySugrHeader {
     return HeaderNames(cells, among: known)?.isMoved(cells) == true
   }
 
-  /// Whether folded cells are a header of mySugr with moved columns: the same number of names, including a
-  /// unit of glucose and a factor of carbohydrates in mySugr's form.
+  /// Whether folded cells are a header of mySugr with moved columns. Such a header has the same number of
+  /// names, a unit of glucose, and a factor of carbohydrates as mySugr writes it.
   static func isReordered(_ cells: [String]) -> Bool {
     let names = cells.filter { !$0.isEmpty }.count
     return (columnCount...columnCount + newColumns.count).contains(names) && MySugrHeader(cells) == nil

@@ -42,7 +42,8 @@ struct NightscoutFormat: ExportFormat {
   private var zoneOffsets: ZoneOffsets
   private var identity = GlucoportIdentity(columns: Self.memberNames, prefix: Self.identityPrefix)
 
-  /// The form of an input: JSON objects, a table with a header, or the table of API v1, which has none.
+  /// The layout of an input: JSON objects, a table with a header, or the table of API v1, which has no
+  /// header.
   enum Header {
     case objects
     case named(HeaderRow<Void>)
@@ -202,8 +203,8 @@ extension NightscoutFormat {
     let source = NightscoutTreatment.source(of: document)
     let made = parts.isEmpty ? [] : Set(content.records.map { NightscoutTreatment.guid(id, $0.part) })
     for (kind, part, fields) in content.records {
-      // A record is left out if a part of glucoport has the same record, or replaces the main record of this
-      // kind.
+      // A record is left out if a `NightscoutPart` of the treatment has the same record, or replaces the main
+      // record of this kind.
       let isTaken = parts.contains { own in
         own.guid == NightscoutTreatment.guid(id, part)
           || part == kind.rawValue && own.state.kind == kind && !made.contains(own.guid)
@@ -244,7 +245,7 @@ extension NightscoutFormat {
     }
   }
 
-  /// The record of glucoport that is stored in a part of the treatment.
+  /// The record of glucoport that a `NightscoutPart` of the treatment contains.
   private func record(_ part: NightscoutPart, _ document: NightscoutRow) -> ImportedRecord {
     let state = NightscoutTreatment.edited(part, in: document, zone)
     var record = ImportedRecord(

@@ -92,7 +92,7 @@ struct OpenMHealthFormat: ExportFormat {
       guard isPoint else { return .unknown("not a data point of Open mHealth") }
       skip(row[Self.headerPlace + Head.schema].text, into: &out)
     } else if isPoint, !row[Self.headerPlace + Head.schema].equals("blood-glucose") {
-      // A goal or a limit may have the form of a measurement; the schema distinguishes them.
+      // A goal or a limit may have the same members as a measurement. The schema distinguishes them.
       skip(row[Self.headerPlace + Head.schema].text, into: &out)
     } else if !identity.field(.positionKind, of: row).isEmpty {
       readOwn(row, place, into: &out)

@@ -283,8 +283,8 @@ extension LastLine {
 
   private func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 <= 9 }
 
-  /// Whether two texts have the same form: digits match digits, letters match letters, and everything else is
-  /// equal.
+  /// Whether two texts have the same pattern: digits match digits, letters match letters, and everything else
+  /// is equal.
   private func hasSameForm(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     guard one.count == other.count else { return false }
     return zip(one, other).allSatisfy { left, right in

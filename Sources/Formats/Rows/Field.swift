@@ -38,7 +38,7 @@ struct Field {
     return String(repaired)
   }
 
-  /// The text in lower case with inner blanks as one space: the form in which headers are compared.
+  /// The text in lower case with inner blanks as one space, as headers are compared.
   ///
   /// Only the first `maxNameBytes` of a longer text are folded.
   var folded: String { foldedHeader(slice(0, min(count, Self.maxNameBytes)).text) }
@@ -79,7 +79,7 @@ struct Field {
     return from == 0 && to == count ? self : Field(start: start + from, count: to - from, shape: shape)
   }
 
-  /// The part from `from` up to `to`.
+  /// The bytes from `from` up to `to`.
   func slice(_ from: Int, _ to: Int) -> Field {
     assert(from >= 0 && from <= to && to <= count)
     return Field(start: start + from, count: to - from, shape: shape)
@@ -103,11 +103,11 @@ struct Field {
   }
 }
 
-/// A header cell in the form in which it is compared: lower case, with single blanks, and without quotes and
-/// byte order marks. A byte order mark that was encoded twice is removed, too.
+/// A header cell as it is compared: in lower case, with single blanks, and without quotes and byte order
+/// marks. A byte order mark that was encoded twice is removed, too.
 func foldedHeader(_ text: String) -> String {
-  // Nearly every header is plain, and every format compares every cell of the first rows, so the plain form
-  // has a faster function.
+  // Nearly every header is plain, and every format compares every cell of the first rows, so plain headers
+  // have a faster function.
   if let plain = foldedPlainHeader(text) { return plain }
   // If a quote in a line above was not closed, the cell begins with the end of that line and the header's
   // first quote. That part is removed.

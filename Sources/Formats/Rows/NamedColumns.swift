@@ -149,7 +149,7 @@ struct HeaderNames {
   ///
   /// - Parameters:
   ///   - cells: the folded cells of a header, from its first column on.
-  ///   - languages: for each language, the names in the form of `known`.
+  ///   - languages: for each language, the names in the notation of `known`.
   init?(_ cells: [String], among languages: [[String]]) {
     let scored = languages.map { names in (names: names, hits: zip(names, cells).count { Self.fits($1, $0) })
     }

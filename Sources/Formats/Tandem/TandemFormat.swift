@@ -239,9 +239,9 @@ struct TandemFormat: ExportFormat {
       ["subtype": .text("basal"), "rate": .number(rate)])
   }
 
-  /// Adds the minutes of an extended part. The pump states its units separately from the units that were
-  /// delivered at once. If both together are more than the requested units, the delivered amount is the
-  /// total.
+  /// Adds the minutes of the extended part of a bolus. The pump states the units of this part separately from
+  /// the units that were delivered at once. If both together are more than the requested units, the delivered
+  /// amount is the total.
   private func splitExtended(_ fields: inout [String: FieldValue], _ row: Row) {
     guard case .number(let extended)? = fields["extended"] else { return }
     if case .number(let units)? = fields["units"], let requested = row[table[.requested]].number(),
@@ -375,8 +375,8 @@ struct TandemTable {
     (unit, isOfMeter, hasType) = (nil, false, false)
   }
 
-  /// The folded name of a column in the form with blanks. t:connect writes `EventDateTime`, Tandem Source
-  /// `Event Date Time`.
+  /// The folded name of a column, with blanks between its words. t:connect writes `EventDateTime`, Tandem
+  /// Source `Event Date Time`.
   private static func folded(_ name: String) -> String {
     joined[foldedHeader(name)] ?? foldedHeader(name)
   }

@@ -94,7 +94,7 @@ extension TidepoolFormat {
       if let minutes = pumpMinutes(row) { fields["minutes"] = .number(minutes) }
     }
     guard fields.count > 1 else { return .skipped("bolus without insulin") }
-    // The second condition is for the newer form of an automatic bolus (device-data/types/bolus of the data
+    // The second condition is for the newer model of an automatic bolus (device-data/types/bolus of the data
     // model).
     if row[columns[Name.subType]].equals("automated")
       || row[columns[Name.deliveryContext]].equals("algorithm")

@@ -208,8 +208,8 @@ struct DateOrderSurvey {
     if time.second > 12 { secondOver12 = secondOver12 ?? line }
   }
 
-  /// Records that no row is later than a time in civil seconds. The input states this time in a form that
-  /// does not depend on the order of the date.
+  /// Records that no row is later than a time in civil seconds. The input states this time in a notation in
+  /// which day and month cannot be confused.
   mutating func noteLatest(_ seconds: Int64) {
     for order in DateOrder.allCases { readings[order]?.noteExport(seconds) }
   }

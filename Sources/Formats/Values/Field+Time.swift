@@ -58,8 +58,8 @@ private struct TimeScanner {
     return true
   }
 
-  /// Reads `h:mm` or `hh:mm:ss`, also with dots instead of colons, with a fraction of a second, which is
-  /// dropped, and with AM or PM. It also reads the forms of `otherTimeOfDay`.
+  /// Reads `h:mm` or `hh:mm:ss`, with colons or dots, with or without AM or PM. A fraction of a second is
+  /// dropped. The notations of `otherTimeOfDay` are read as well.
   ///
   /// - Parameter followsDate: whether a date precedes the time in the cell. Only then are four digits read as
   ///   a time.

@@ -5,7 +5,7 @@ import Logbook
 /// The meaning of a column's name, in the languages of the exports: en, de, fr, nl, es, it, pt, pl, da, sv,
 /// nb.
 struct HeaderWords {
-  /// The name in the form of `foldedHeader`, with blanks in place of `_` and `-`.
+  /// The name as `foldedHeader` returns it, but with blanks in place of `_` and `-`.
   let name: String
   /// The sequences of letters and digits in the name. A word in `camelCase` is included as a whole and in
   /// parts.
