@@ -65,8 +65,8 @@ package struct NightscoutDocument: Hashable, Sendable {
     return times.contains(modified) ? nil : modified
   }
 
-  /// A digest of all members except those that only the server writes. It changes with edits by API v1, which
-  /// do not change `srvModified`.
+  /// A digest of all members except those that only the server writes. Edits by API v1 change it, although
+  /// they do not change `srvModified`.
   package var digest: String {
     guard case .object(var all) = members else { return "" }
     for name in ["srvModified", "srvCreated", "modifiedBy", "subject"] { all[name] = nil }

@@ -5,7 +5,7 @@ package import Logbook
 /// The content of a treatment, written by any program. It may contain insulin, food and a glucose value at
 /// the same time.
 extension NightscoutTreatment {
-  /// What the usual members contain, which every program reads.
+  /// What the usual members contain. Every program reads these members.
   package struct Content {
     /// For each record: its kind, the part of its id after the document's identifier, and its fields. There
     /// is at most one record of each kind, and a further dose for each insulin of another use.

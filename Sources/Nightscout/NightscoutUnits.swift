@@ -8,7 +8,7 @@ package import Logbook
 package struct NightscoutUnits: Sendable {
   /// The lowest glucose value in mg/dL. Smaller integers are error codes of Dexcom receivers.
   @usableFromInline static var minGlucose: Double { 13 }
-  /// The highest value in mmol/L, which is 600 mg/dL, the largest value of any sensor or meter.
+  /// The highest value in mmol/L. It is 600 mg/dL, the largest value of any sensor or meter.
   @usableFromInline static var maxMillimoles: Double { 33.3 }
   /// A value above this is impossible in mmol/L. It shows that the input is in mg/dL.
   @usableFromInline static var surelyMilligrams: Double { 40 }
@@ -43,7 +43,7 @@ package struct NightscoutUnits: Sendable {
     }
   }
 
-  /// The measurement of a value, which may also be a word such as `LOW`.
+  /// The measurement of a value. The value may also be a word such as `LOW`.
   ///
   /// - Parameter number: the value as a number; nil for a word.
   @inlinable mutating func check(

@@ -3,7 +3,7 @@
 import GRDBSQLite
 import Logbook
 
-/// An SQLite file of another program, which is untrusted: it may be damaged or malicious.
+/// An SQLite file of another program. The file is untrusted: it may be damaged or malicious.
 ///
 /// Only ordinary tables are read, by names that the caller knows, in the order of their row numbers. Views,
 /// triggers and virtual tables never run. All bytes come from one descriptor.

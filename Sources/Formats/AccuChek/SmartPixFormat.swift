@@ -80,7 +80,7 @@ struct SmartPixFormat: ExportFormat {
     return .data
   }
 
-  /// Adds the glucose of an entry, unless it is `---`, which means none.
+  /// Adds the glucose of an entry. If the entry has `---`, there is no value, and nothing is added.
   private func readGlucose(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
     let cell = glucose.read(row[Name.value].trimmed)
     if case .empty = cell { return false }

@@ -49,7 +49,7 @@ struct HealthSources {
     markedKinds.decide()
   }
 
-  /// The kind of a value, after `decide`.
+  /// The kind of reading that a value is. Call this after `decide`.
   mutating func kind(name: Field, device: Field, isMarked: Bool) -> ReadingKind {
     let source = find(name, device)
     if source.isNamedForSensor, !isMarked { return .cbg }

@@ -117,7 +117,7 @@ final class FileSource: InputSource {
     return outcome
   }
 
-  /// The first bytes, at most `count`, which remain unread. Waits for a pipe's writer.
+  /// The first bytes, at most `count`. They remain unread. Waits for a pipe's writer.
   func peek(_ count: Int) throws -> [UInt8] {
     if isRegularFile { return try peek(count, at: 0) }
     var chunk = [UInt8](repeating: 0, count: count)
@@ -266,8 +266,8 @@ struct BackgroundDigest {
 
   private let thread = BackgroundWorker(Work(), name: "digest")
 
-  /// Adds bytes, which the caller may change after the return. Waits for the previous bytes, so that a fast
-  /// reader cannot accumulate them.
+  /// Adds bytes. The caller may change the bytes after the return. Waits until the previous bytes are hashed,
+  /// so that a fast reader cannot accumulate them.
   func update(_ bytes: UnsafeRawBufferPointer) {
     thread.afterwards { work in
       work.piece.removeAll(keepingCapacity: true)

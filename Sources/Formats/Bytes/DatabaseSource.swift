@@ -17,7 +17,7 @@ struct DatabaseShape {
   /// Further tables, which may be missing or lack columns.
   let others: [InputDatabase.Table]
 
-  /// The first line of the input, which names the database.
+  /// The first line of the input. It names the database.
   var line: String { "{\"database\":\"\(name)\"}" }
 
   /// Whether an input begins with `line`.

@@ -113,7 +113,7 @@ final class TextBuffer {
     return false
   }
 
-  /// Drops the end-of-file mark of old systems, which follows the last byte and does not belong to a cell.
+  /// Drops the end-of-file mark that old systems write after the last byte. It does not belong to a cell.
   private func dropEndMark() {
     while end > start, base[end - 1] == 0x1A { end -= 1 }
   }

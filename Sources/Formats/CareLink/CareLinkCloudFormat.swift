@@ -153,7 +153,7 @@ struct CareLinkCloudFormat: ExportFormat {
     out.add(.insulin, at: time, owner: model, line: row.line, fields)
   }
 
-  /// The cell of a member of a dose. A body of an older app has this member in the marker itself, which is
+  /// The cell of a member of a dose. A body of an older app has this member in the marker itself, so in
   /// another column.
   private func dose(_ item: Int, _ row: Row) -> Field {
     row[item].isEmpty ? row[item + Self.doseNames.count] : row[item]

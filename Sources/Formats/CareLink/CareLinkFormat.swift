@@ -278,7 +278,8 @@ extension CareLinkFormat {
     "entered_in_bolus_wizrd", "entered_in_bolus_wizard", "entered_in_meal_wizard",
   ]
 
-  /// Adds a finger stick. Pumps such as the 780G state its source (`BG Source`), which can be the sensor.
+  /// Adds a finger stick. Pumps such as the 780G state the source of the value (`BG Source`). The source can
+  /// be the sensor.
   private mutating func addFingerStick(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     let linked: ReadingMarks = row[header[.meterID]].isEmpty ? [] : .linked
     let source = row[header[.meterSource]].trimmed
@@ -309,7 +310,7 @@ extension CareLinkFormat {
     return names.first { !row[header[$0.0]].isEmpty }?.1 ?? "row without a value"
   }
 
-  /// Reads a row of the layout before 2017, which states its kind in English in every language.
+  /// Reads a row of the layout before 2017. Such a row states its kind in English in every language.
   private mutating func readTyped(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     let type = row[header[.rawType]].trimmed
     if type.equals("GlucoseSensorData") {

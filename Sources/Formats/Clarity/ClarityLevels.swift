@@ -80,7 +80,7 @@ struct ClarityLevels {
     return true
   }
 
-  /// Records a value, which shows the meaning of unknown words near it.
+  /// Records a value. It shows the meaning of unknown words near it.
   @inline(__always)
   mutating func note(_ measurement: Measurement, of device: DeviceIndex, at time: DeviceTime) {
     lastValue = (device, time.seconds, measurement)
@@ -170,8 +170,7 @@ struct DeviceClock {
     return direction == .rising && (now < highest || last < highest)
   }
 
-  /// Starts another export, whose rows have their own order. The anchor is kept, since ticks and UTC
-  /// continue.
+  /// Starts another export. Its rows have their own order. The anchor is kept, since ticks and UTC continue.
   mutating func startExport() {
     direction = .open
     last = nil

@@ -9,7 +9,7 @@ struct ContourFormat: ExportFormat {
   static let title = "Contour app CSV"
   static let summary = "finger sticks with meal marks, carbohydrates, activity, notes"
 
-  /// The columns as distances from the column of glucose, whose index depends on the layout.
+  /// The columns as distances from the column of glucose. The index of that column depends on the layout.
   private enum Offset {
     static let time = -1, meal = 1, source = 2, notes = 3, activity = 4, carbs = 5, medication = 6,
       location = 7

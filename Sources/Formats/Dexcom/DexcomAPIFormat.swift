@@ -25,8 +25,8 @@ struct DexcomAPIFormat: ExportFormat {
   private let millimoles = GlucoseReader(unit: .millimolesPerLitre)
   private var zoneOffsets: ZoneOffsets
 
-  /// Recognises a response. The header is whether its items are calibrations, which only the name of their
-  /// list shows.
+  /// Recognises a response. The header is true if the items are calibrations. Only the name of their list
+  /// shows this.
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Bool>? {
     let isOwn = head.objects.contains { object in
       object["systemTime"] != nil && object["displayTime"] != nil
@@ -81,7 +81,7 @@ struct DexcomAPIFormat: ExportFormat {
     let unit = row[Name.unit]
     let reader = GlucoseUnit(name: unit.text) == .millimolesPerLitre ? millimoles : milligrams
     var cell = reader.read(row[Name.value])
-    // For a value outside the range, the API writes 39 or 401, which was not measured.
+    // For a value outside the range, the API writes 39 or 401. These numbers were not measured.
     if row[Name.status].equals("low") { cell = .measurement(.low(below: 40, .milligramsPerDecilitre)) }
     if row[Name.status].equals("high") { cell = .measurement(.high(above: 400, .milligramsPerDecilitre)) }
     switch cell {

@@ -44,8 +44,8 @@ struct DiasendFormat: ExportFormat {
   let joinMark: String?
   private var dates: AmbiguousDates
   private var mark: DecimalMarkSurvey
-  /// The frequency of the readings, for both orders of day and month. It shows whether a sensor measured,
-  /// which the sheet does not state.
+  /// The frequency of the readings, for both orders of day and month. It shows whether a sensor measured. The
+  /// sheet does not state this.
   private var cadences = [DateOrder.dayFirst: Cadence(), .monthFirst: Cadence()]
   private var kind: ReadingKind
   private var kindBasis = Decision.Basis.given

@@ -87,7 +87,7 @@ package struct FHIRWriter: ReadingDocumentWriter {
 // MARK: - Resources
 
 extension FHIRWriter {
-  /// The id of a device, whose resource is appended the first time.
+  /// The id of a device. If the device was not written yet, its resource is appended.
   private mutating func device(_ device: Device, to out: inout [UInt8]) -> String {
     let key = ReadingIdentity.text(of: device)
     if let known = devices[key] { return known }

@@ -12,7 +12,7 @@ struct GenericAmountRows {
   /// What a row's amount is.
   private enum Verdict {
     case read
-    /// The amount is something else, which is counted under this name.
+    /// The amount is something else. It is counted under this name.
     case other(String)
     case unknown(String)
   }

@@ -118,7 +118,7 @@ struct GenericDiary {
     }
   }
 
-  /// The owner of a record, which is a part of its identity. Doses of a row in different columns are
+  /// The owner of a record. It is a part of the record's identity. Doses of a row in different columns are
   /// different doses, even if they are equal, so their owners differ.
   private static func owner(_ owner: String, _ role: GenericRole) -> String {
     role == .insulin || role == .carbs ? owner : "\(owner) \(role.name)"

@@ -563,7 +563,7 @@ extension GenericFinding {
     return names[GenericRole.value.name] == nil ? [:] : names
   }
 
-  /// The names of columns in a message.
+  /// The names of columns, quoted for a message.
   func quoted(_ places: [Int]) -> String {
     let names = places.prefix(12).map { shownName(header.names[$0]) }
     return names.joined(separator: ", ") + (places.count > 12 ? ", …" : "")

@@ -146,7 +146,7 @@ extension GenericFormat {
     return row.fields.indices.filter { !used.contains($0) }.map { row[$0].text }
   }
 
-  /// Surveys a row without a time, which is a header or has no data.
+  /// Surveys a row without a time. Such a row is a header or has no data.
   private mutating func surveyWithoutTime(_ row: Row) {
     guard finding.delimiter != nil else { return }
     if readHeader(row) { return sections.noteHeader() }

@@ -305,7 +305,7 @@ struct KindWord {
   /// Whether a word says that its row has glucose, and not what measured it.
   static func saysOnlyGlucose(_ text: String) -> Bool { onlyGlucose.contains(HeaderWords(text).name) }
 
-  /// Whether a word says that a device sent the value, which sensors and meters do.
+  /// Whether a word says that a device sent the value. Both sensors and meters do.
   static func saysAutomatic(_ text: String) -> Bool { automatic.contains(HeaderWords(text).name) }
 
   private static let automatic: Set<String> = ["auto", "automatic"]

@@ -236,8 +236,8 @@ extension Field {
       year: Int(year), form: .decided(month: Int(month), day: Int(day)), length: 5 + second + 1 + digits)
   }
 
-  /// A date with the name of a month. A text without letters has none, and is not split into words, which
-  /// costs much more.
+  /// A date with the name of a month. A text without letters has no such name. It is not split into words,
+  /// since that costs much more.
   private var namedDate: (year: Int, month: Int, day: Int)? {
     bytes.contains { $0 >= 0x80 || ($0 | 0x20) &- 0x61 < 26 } ? MonthNames.date(text) : nil
   }

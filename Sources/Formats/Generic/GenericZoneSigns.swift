@@ -140,8 +140,8 @@ private struct PlaceOffsets {
     zone.map { min($0.offset(atUTC: 1_767_225_600), $0.offset(atUTC: 1_782_864_000)) }
   }
 
-  /// The zone of an abbreviation, which a program may write in winter and in summer. Abbreviations that
-  /// several zones have are left out.
+  /// The zone of an abbreviation. A program may write the same abbreviation in winter and in summer.
+  /// Abbreviations that several zones have are left out.
   private static func named(_ text: String) -> String? {
     let ending = [" Standard Time", " Daylight Time", " Summer Time"].first { text.hasSuffix($0) }
     return zones[ending.map { String(text.dropLast($0.count)) } ?? text]

@@ -50,7 +50,7 @@ struct GlucoseName {
   /// Whether the name has a word for a value, among any other words.
   var mentionsValue: Bool { has(Self.values) || has(Self.sugar) }
 
-  /// Whether the name states a value at a meal or before breakfast, which only a diary has.
+  /// Whether the name states a value at a meal or before breakfast. Only a diary has such values.
   var isOfMeal: Bool { has(Self.meals) || namesMeal }
 
   /// Whether the name has both parts of a time of a diary: `before` and `breakfast`.

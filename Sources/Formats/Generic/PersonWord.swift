@@ -23,7 +23,7 @@ enum PersonWord {
     "hand", "side", "foot", "leg", "belly", "abdomen", "thigh", "heel", "toe", "earlobe", "profile", "profil",
     "standard", "default",
   ]
-  /// Words for members of a family, which name a person even in small letters.
+  /// Words for members of a family. They name a person even in small letters.
   private static let families: Set<String> = [
     "mum", "mom", "mummy", "mommy", "dad", "daddy", "mama", "papa", "mother", "father", "son", "daughter",
     "brother", "sister", "wife", "husband", "grandma", "grandpa", "granny", "oma", "opa", "mutter", "vater",

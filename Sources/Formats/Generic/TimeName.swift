@@ -53,7 +53,8 @@ struct TimeName {
     NameParts.words(of: word, known: known, compounds: compounds)
   }
 
-  /// The name without a time zone such as `(America/New_York)` or `EST`, which another rule refuses.
+  /// The name without a time zone such as `(America/New_York)` or `EST`. Another rule refuses names with
+  /// zones.
   private static func withoutZones(_ header: String) -> String {
     header.split { $0 == " " || $0 == "(" || $0 == ")" }.filter { !GenericFinding.isZoneName(String($0)) }
       .joined(separator: " ")

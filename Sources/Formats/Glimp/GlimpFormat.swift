@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The file of measurements of Glimp, which has no header. Newer versions write the instant after the local
-/// time, which shifts all later columns by one. No column states the unit.
+/// The file of measurements of Glimp. It has no header. Newer versions write the instant after the local
+/// time, so that all later columns are shifted by one. No column states the unit.
 struct GlimpFormat: ExportFormat {
   static let id = "glimp"
   static let title = "Glimp CSV"

@@ -9,7 +9,7 @@ struct GlucometerDumpFormat: ExportFormat {
   static let title = "glucometerutils dump"
   static let summary = "finger sticks, ketones, sensor readings and scans of one meter"
 
-  /// The bounds that distinguish glucose from ketones, which are below 10 mmol/L. Glucose is at least 10
+  /// The bounds that distinguish glucose from ketones. Ketones are below 10 mmol/L. Glucose is at least 10
   /// mg/dL or 1.1 mmol/L on every meter.
   private static let maxKetone = 10.0
   private static let minMillimoles = 1.1

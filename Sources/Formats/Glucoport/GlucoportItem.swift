@@ -15,17 +15,17 @@ package struct GlucoportReading: Sendable {
   package let kind: ReadingKind
   /// The time that the device showed.
   package let deviceTime: DeviceTime
-  /// The placement of the shown time in UTC.
+  /// The placement of the device time in UTC.
   package let placement: Placement
   /// The measurement as the source stated it.
   package let measurement: Measurement
   package let marks: ReadingMarks
   /// Whether a withdrawal hides the reading, so that it is excluded from statistics.
   package let isWithdrawn: Bool
-  /// Whether `position` is a shown time or a tick. The position distinguishes readings of the same device and
-  /// kind.
+  /// Whether `position` is a device time or a tick. The position distinguishes readings of the same device
+  /// and kind.
   package let positionKind: PositionKind
-  /// The shown time in civil seconds, or the tick.
+  /// The device time in civil seconds, or the tick.
   package let position: Int64
   /// The value bucket: the part of the identity that depends on the value.
   package let valueBucket: Int64

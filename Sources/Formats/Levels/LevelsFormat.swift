@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The table of the Levels app. Each row states one instant twice: in UTC and in local time, which together
-/// give the offset.
+/// The table of the Levels app. Each row states one instant twice: in UTC and in local time. The difference
+/// is the offset.
 struct LevelsFormat: ExportFormat {
   static let id = "levels"
   static let title = "Levels CSV"

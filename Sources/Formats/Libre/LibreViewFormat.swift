@@ -299,8 +299,9 @@ private enum Spill {
 }
 
 extension LibreViewFormat {
-  /// Finds the fraction of a number in the next column, which rows of this type do not use. This was seen in
-  /// exports that were saved again: in all insulin doses (as 0) and in all ketone values.
+  /// Finds the fraction of a number in the next column. Rows of this type do not use that column. Such
+  /// fractions were seen in exports that were saved again: in all insulin doses (as 0) and in all ketone
+  /// values.
   private mutating func findSpill(_ row: Row, _ type: UInt8) -> Spill {
     let columns = header.columns
     let candidates: (Int, Int) =

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// The diary of mylife Software and mylife App, in German: a row for each event, which states its unit.
+/// The diary of mylife Software and mylife App, in German. Each row is an event and states its unit.
 ///
 /// The unit by itself does not mean insulin: priming a tube and the sum of a day are in units, too.
 struct MyLifeFormat: ExportFormat {

@@ -30,7 +30,7 @@ struct NightscoutFormat: ExportFormat {
   /// The model of entries without a device.
   private static let unnamedDevice: StaticString = "Nightscout"
 
-  /// The columns of API v1's CSV and TSV, which have no header.
+  /// The columns of API v1's CSV and TSV. These tables have no header.
   private static let plainColumns = ["dateString", "date", "sgv", "direction", "device"]
 
   private var columns: NamedColumns
@@ -318,8 +318,8 @@ extension NightscoutFormat {
       || cells.contains("eventtype") && cells.contains("created_at")
   }
 
-  /// The delimiter of a table of API v1, which has no header. Nil if the first row is not like a row of such
-  /// a table.
+  /// The delimiter of a table of API v1 without a header. Nil if the first row is not like a row of such a
+  /// table.
   private static func plainTable(_ head: InputHead) -> UInt8? {
     InputHead.delimiters.first { delimiter in
       head.rows(delimiter).first.map { isPlainRow($0.map(foldedHeader)) } ?? false

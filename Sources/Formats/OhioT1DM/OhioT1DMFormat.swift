@@ -34,7 +34,7 @@ struct OhioT1DMFormat: ExportFormat {
   }
 
   init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
-    // Each file is of one person, whose number distinguishes the readings of several files.
+    // Each file is of one person. The person's number distinguishes the readings of several files.
     let person = head.attribute("id", of: "patient") ?? ""
     device = Device(
       vendor: "OhioT1DM", model: options.device ?? "OhioT1DM \(person.prefix(40))", format: Self.id)

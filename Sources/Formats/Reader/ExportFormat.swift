@@ -47,7 +47,7 @@ protocol ExportFormat: SendableMetatype {
   /// A lower-case word for `--format`. It is also part of the identity of records and of devices without a
   /// serial number.
   static var id: String { get }
-  /// The name for people.
+  /// The name of the format as people see it.
   static var title: String { get }
   /// The data that the format contains, in one line.
   static var summary: String { get }
@@ -158,7 +158,7 @@ extension ExportFormat {
 public struct ExportFormatInfo: Sendable {
   /// The word for `--format`.
   public let id: String
-  /// The name for people.
+  /// The name of the format as people see it.
   public let title: String
   /// The data that the format contains, in one line.
   public let summary: String

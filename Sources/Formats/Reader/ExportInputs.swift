@@ -13,7 +13,7 @@ package struct ExportInputs {
   /// The result of opening an input.
   package enum Opened {
     case export(InputReader)
-    /// A member of an archive that is a spreadsheet, which has several inputs.
+    /// A member of an archive that is a spreadsheet. It has one input for each sheet.
     case spreadsheet(ExportInputs)
     /// A member of an archive or a sheet that is not an export, with the reason.
     case unread(name: String, reason: String)

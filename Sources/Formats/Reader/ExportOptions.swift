@@ -37,8 +37,8 @@ public struct ExportOptions: Sendable {
   /// The id of the person whose items are read, if the input has items of several persons, or names no
   /// person.
   package var patient: String?
-  /// Whether the input was fetched from a source, whose settings state the person. Messages then suggest no
-  /// options of `import`.
+  /// Whether the input was fetched from a source. The settings of the source state the person, so messages
+  /// suggest no options of `import`.
   package var isFetched = false
   /// Called while the input is read. When it returns true, reading ends with a failure of category
   /// `temporary`.

@@ -207,7 +207,7 @@ final class Input {
     try skipMark()
   }
 
-  /// Skips the byte order mark, which the decoder has changed to that of UTF-8.
+  /// Skips the byte order mark. The decoder has changed it to that of UTF-8.
   private func skipMark() throws {
     guard markLength > 0 else { return }
     while text.end - text.start < 3 {

@@ -368,7 +368,7 @@ struct JoinedPeople: PeopleFilter {
   }
   private static let separator = "\u{1F}"
 
-  /// All parts of the current person's name, which are never printed.
+  /// All parts of the current person's name. They are never printed.
   private var person: String { names.joined(separator: Self.separator) }
 
   /// Whether a row names the person or begins an export.

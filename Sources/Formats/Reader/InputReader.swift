@@ -268,8 +268,8 @@ public struct InputReader {
     }
   }
 
-  /// Refuses an input with the response bodies of several people, which state their person outside of the
-  /// objects with readings.
+  /// Refuses an input with the response bodies of several people. Such bodies state their person outside of
+  /// the objects with readings.
   ///
   /// - Throws: `Failure` of category `badInput`.
   private static func requireOnePerson(_ type: any ExportFormat.Type, _ input: Input) throws {

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// Decides whether the last line of a table, which has no line end, is whole.
+/// Decides whether the last line of a table is whole if it has no line end.
 ///
 /// One complete table in four ends without a line end, so a missing line end does not prove damage. The
 /// question is whether a cell may have lost its end, and whether that end would change an item.

@@ -51,7 +51,7 @@ enum ServerAnswer {
   }
 
   /// The reason for refusing an answer that was fetched from a source. It quotes nothing from the answer,
-  /// which may name a person, since a job may mail this reason.
+  /// since the answer may name a person and a job may mail this reason.
   static let fetchedReason =
     "this is an error message of a server, not data; it may name a person, so that it is not shown here: open the address in a "
     + "browser, or run the command, and read it"

@@ -49,7 +49,8 @@ package struct ServiceTrouble: Sendable {
     }
   }
 
-  /// The trouble of an answer of LibreLinkUp by its members, which other services do not have.
+  /// The trouble of an answer of LibreLinkUp. The answer is recognised by members that other services do not
+  /// have.
   static func of(_ members: [String: JSONValue]) -> ServiceTrouble? {
     let data = members["data"]
     if members["signature"]?.text != nil, let text = data?.text, text.split(separator: ".").count == 3 {

@@ -81,7 +81,7 @@ final class TableReader: RowSource {
     var column = 0
     var innerLines: Int64 = 0
     columnsWithDoubledQuotes.removeAll(keepingCapacity: true)
-    // Joined files may have a byte order mark before a line, which is skipped.
+    // Joined files may have a byte order mark before a line. It is skipped.
     while position + 2 < end, base[position] == 0xEF, base[position + 1] == 0xBB, base[position + 2] == 0xBF {
       position += 3
     }

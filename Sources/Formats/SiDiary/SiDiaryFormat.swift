@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// The CSV of SiDiary, which xDrip+ and Spike export. A file has blocks of sensor values, finger sticks and
+/// The CSV of SiDiary, as xDrip+ and Spike export it. A file has blocks of sensor values, finger sticks and
 /// treatments, in local time to the minute.
 ///
 /// Rows can be shorter or longer than the header, and the remark at their end is not quoted.
@@ -31,7 +31,7 @@ struct SiDiaryFormat: ExportFormat {
     }
   }
 
-  /// Other columns of SiDiary, which are not read.
+  /// Other columns of SiDiary. They are not read.
   private static let others: Set<String> = ["bloodpressure", "weight_lbs", "weight_kg"]
 
   /// The indexes of the columns, and the names of columns that are not read.

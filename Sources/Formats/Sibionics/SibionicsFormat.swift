@@ -131,7 +131,7 @@ struct SibionicsTable {
   let time: Int
   let value: Int
   let unit: GlucoseUnit
-  /// The serial number of the sensor, which only the header of a hospital has; otherwise empty.
+  /// The serial number of the sensor. Only the header of a hospital has it; otherwise it is empty.
   let serial: String
   /// Whether each time ends with its offset.
   let hasOffsets: Bool

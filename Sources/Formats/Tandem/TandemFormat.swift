@@ -29,8 +29,8 @@ struct TandemFormat: ExportFormat {
   let joinMark: String?
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<TandemTable>>? {
-    // The headers of insulin on board and of basal rates are a few common words, which do not identify the
-    // format.
+    // The headers of insulin on board and of basal rates are a few common words. These words do not identify
+    // the format.
     head.firstRow { cells in
       (TandemTable(cells) ?? TandemTable(moved: cells)).flatMap { $0.identifiesFormat ? $0 : nil }
     }?.recognition
@@ -398,8 +398,8 @@ struct TandemTable {
     "event id": .eventID, "iob": .insulinOnBoard, "basal rate": .basalRate,
   ]
 
-  /// The column of values for names such as `Readings (CGM / BGM)` or `BG (mg/dL)`. Nil for `BG`, the glucose
-  /// of a bolus, which is not read.
+  /// The column of values for names such as `Readings (CGM / BGM)` or `BG (mg/dL)`. Nil for `BG`: this is the
+  /// glucose of a bolus, and is not read.
   private static func value(_ name: String) -> Column? {
     name == "readings (cgm / bgm)" || unit(of: name) != nil ? .value : nil
   }

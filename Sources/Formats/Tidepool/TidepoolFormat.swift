@@ -187,8 +187,8 @@ struct TidepoolFormat: ExportFormat {
     return (instant, zoneOffsets.shown(utc: seconds))
   }
 
-  /// The device by its id, which holds maker, model and serial number in one text; otherwise by its
-  /// transmitter.
+  /// The device by its id, or without an id by its transmitter. The id holds maker, model and serial number
+  /// in one text.
   @inline(__always)
   private mutating func device(_ row: Row, in out: inout BatchBuilder) -> DeviceIndex {
     let id = row[columns[Name.deviceId]]
@@ -242,8 +242,8 @@ extension TidepoolFormat {
     if case .measurement(let measurement) = cell { measurement.quantity } else { nil }
   }
 
-  /// The glucose at a threshold, which is in mg/dL whatever the row's unit (docs/device-data/oor-values.md of
-  /// TidepoolApi). A number too low for mg/dL is taken as mmol/L.
+  /// The glucose at a threshold. Thresholds are in mg/dL whatever the row's unit
+  /// (docs/device-data/oor-values.md of TidepoolApi). A number too low for mg/dL is taken as mmol/L.
   private static func glucoseLimit(_ number: Double) -> Quantity? {
     guard number.isFinite, number > 0, number <= 1000 else { return nil }
     let isMillimoles = number < 10 || (number > 20 && number < 36 && number != number.rounded())

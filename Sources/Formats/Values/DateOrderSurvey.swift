@@ -198,7 +198,8 @@ struct DateOrderSurvey {
         + "--date-order if the year comes last")
   }
 
-  /// Records the time at which the export was made, which is in the same notation as the times of its rows.
+  /// Records the time at which the export was made. It is in the same notation as the times of the export's
+  /// rows.
   mutating func noteExportTime(_ time: AmbiguousTime, line: Int64) {
     for order in DateOrder.allCases {
       guard let export = time.time(order)?.seconds else { continue }

@@ -67,7 +67,7 @@ struct GlucoseReader {
     }
   }
 
-  /// The ketone value in a cell, which is always in mmol/L.
+  /// The ketone value in a cell. Ketones are always in mmol/L.
   static func ketone(_ field: Field, mark: DecimalMark) -> CellValue {
     if field.isEmpty { return .empty }
     if let number = field.number(mark) { return CellValue(ketone: number) }
