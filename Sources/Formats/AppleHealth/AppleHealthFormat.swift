@@ -160,7 +160,8 @@ extension AppleHealthFormat {
     return (Double(end - start) / 0.6).rounded() / 100
   }
 
-  /// Adds a dose. The reason is HealthKit's `HKInsulinDeliveryReason`: 1 basal, 2 bolus.
+  /// Adds a dose of insulin. The cell `reason` has the number of an `HKInsulinDeliveryReason`: 1 is basal, 2
+  /// is bolus.
   private mutating func readInsulin(_ row: Row, into out: inout BatchBuilder) {
     guard row[Name.unit].equals("IU"), let units = row[Name.value].jsonNumber,
       PlausibleAmounts.units.contains(units)

@@ -128,7 +128,7 @@ struct CareLinkCalculations {
   private static let correctionSeconds: Int64 = 600
 
   private var meals: [Meal] = []
-  /// The seconds of delivered calculations, by their pump.
+  /// The times of the delivered calculations in civil seconds, by pump.
   private var delivered: [String: Set<Int64>] = [:]
 
   /// Records that a calculation was delivered.

@@ -130,7 +130,7 @@ struct GenericAmountRows {
     return otherName(word).map { .other($0) } ?? .read
   }
 
-  /// The name under which an amount is counted that is neither insulin nor food; nil for a word on no list.
+  /// The name for the count of an amount that is neither insulin nor food. Nil for a word on no list.
   private static func otherName(_ word: HeaderWords) -> String? {
     if word.isKetone { return "ketones" }
     if word.mentionsGlucose { return "glucose" }

@@ -14,8 +14,8 @@ struct GenericNoValues {
   /// The range in mmol/L; 33.3 mmol/L is 600 mg/dL.
   private static let millimoles = 1.1...33.4
 
-  /// The counts of numbers outside of the range, by the unit that the row states; nil for rows that state no
-  /// unit.
+  /// The counts of numbers outside of the unit's range, by the unit that the row states. The key is nil if
+  /// the row states no unit. Such numbers are outside of at least one of the two ranges.
   private var counts: [GlucoseUnit?: [Double: Int]] = [:]
 
   /// Adds the number of a row.

@@ -33,7 +33,7 @@ struct GenericZoneSigns {
   private var offsets: [[UInt8]: PlaceOffsets] = [:]
 
   /// - Parameters:
-  ///   - signs: the columns, in the order of the cells that `note` gets.
+  ///   - signs: the columns that state a zone or an offset, in the order of the `places` that `note` gets.
   ///   - stated: a zone that is named in the header of the times or around the rows; nil without one.
   ///   - zone: the name of the zone that the times are read in.
   init?(_ signs: [ZoneSign], stated: String?, zone: String) {

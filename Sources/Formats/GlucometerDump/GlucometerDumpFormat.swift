@@ -14,7 +14,7 @@ struct GlucometerDumpFormat: ExportFormat {
   private static let maxKetone = 10.0
   private static let minMillimoles = 1.1
 
-  /// The parts of a row.
+  /// The cells of a row.
   private struct Entry {
     let time: Field
     let value: Field

@@ -20,7 +20,7 @@ struct InputPeople {
   private var hasPicked = false
   private var hasLeftOut = false
 
-  /// - Parameter column: the name for `--where`.
+  /// - Parameter column: the name of the column in `--where`.
   init(column: String) { self.column = column }
 
   /// The short digest that identifies a person.
