@@ -2,7 +2,7 @@
 
 package import Logbook
 
-/// A JSON value of any form, since programs may write anything into a Nightscout document.
+/// A JSON value of any type, since programs may write anything into a Nightscout document.
 package enum JSONValue: Hashable, Sendable {
   case null
   case flag(Bool)

@@ -175,7 +175,7 @@ extension NightscoutTreatment {
     return state
   }
 
-  /// The value as it was written, without changes by the server. A missing value, 0 and an empty text are
+  /// The value as it was written, before changes by the server. A missing value, 0 and an empty text are
   /// equal, and escaped HTML is restored.
   private static func plain(_ value: some NightscoutValue, _ member: NightscoutMember) -> FieldValue? {
     guard member == .notes else { return value.jsonNumber.flatMap { $0 == 0 ? nil : .number($0) } }

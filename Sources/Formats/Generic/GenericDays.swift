@@ -4,8 +4,8 @@ import Logbook
 
 /// Compares a column of dates with the full times next to it.
 ///
-/// In files of some programs the times have a wrong day: the first day of a calendar, or the day of the
-/// export.
+/// In files of some programs, the dates in the full times are wrong: the first day of a calendar, or the day
+/// of the export.
 struct GenericDays {
   private static let words: Set<String> = [
     "date", "datum", "fecha", "data", "dato", "day", "tag", "jour", "dia", "día", "giorno", "dag",

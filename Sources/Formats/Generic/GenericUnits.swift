@@ -100,7 +100,7 @@ struct GenericUnits {
     }
   }
 
-  /// Whether all rows of the head have their own unit.
+  /// Whether every row of the head that has a value states its unit.
   private func rowsStateUnits(_ finding: GenericFinding) -> Bool {
     let (value, column) = (finding.columns[.value], finding.columns[.unit])
     guard column >= 0 else { return false }

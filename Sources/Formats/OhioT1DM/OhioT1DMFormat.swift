@@ -3,8 +3,8 @@
 import Archives
 import Logbook
 
-/// A file of the OhioT1DM data set: sections of events of one person. Only two of the sections hold glucose,
-/// although all have values.
+/// A file of the OhioT1DM data set: sections of events of one person. The events of many sections have a
+/// `value`, but it is glucose in only two of the sections.
 struct OhioT1DMFormat: ExportFormat {
   static let id = "ohiot1dm"
   static let title = "OhioT1DM XML"

@@ -70,7 +70,7 @@ enum Detection {
     (try naming(input) { try type.init(found, head: input.head, options: options) }, found.layout)
   }
 
-  /// Adds the input's name to the message of a failure.
+  /// Runs `work`. If it fails because of a bad input, the input's name is added to the message.
   private static func naming<Value>(_ input: Input, _ work: () throws -> Value) throws -> Value {
     do {
       return try work()

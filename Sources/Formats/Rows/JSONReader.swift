@@ -24,7 +24,7 @@ final class JSONReader: RowSource {
   /// Whether objects at the top level are rows. After a first row, each further object is a row, since a list
   /// of rows holds no envelopes.
   private var topHoldsRows = false
-  /// The columns whose text holds escapes. Each column is in it once.
+  /// The indexes of the columns whose cells have escapes, each once.
   private var escapedColumns: [Int] = []
   private var copies: UnsafeMutablePointer<UInt8>
   private var copiesCapacity = 4096
