@@ -29,7 +29,7 @@ package protocol ClassifiedCommand: ParsableCommand {
 }
 
 extension ClassifiedCommand {
-  /// A failed command keeps none of its steps, unless the command states otherwise.
+  /// By default, a failed command keeps none of its steps.
   package static var keepsPartialWork: Bool { false }
 
   /// Nil, since only an asynchronous command waits for the network.
@@ -106,8 +106,8 @@ extension CommandConfiguration {
     // The lines are concatenated, since every run makes many of these texts. As measured, joining a list
     // would take 1 % of a short run.
     let examples = "Examples:\n  " + first + "\n  " + second
-    // In each call, the parser searches for a request for completions, unless the command has a
-    // super-command. The search would take a fifth of a short run. The name has no other effect, since the
+    // This name saves time. If a command has no super-command, the parser searches each call for a request
+    // for completions. The search would take a fifth of a short run. The name has no other effect, since the
     // top command has no super-command.
     self.init(
       commandName: name, _superCommandName: "glucoport", abstract: abstract,

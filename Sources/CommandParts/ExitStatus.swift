@@ -13,7 +13,7 @@ package enum ExitStatus: Int32, Error {
   case failed = 1
   /// Uploads fail. Monitoring programs read it as critical.
   case critical = 2
-  /// Some items were rejected; the rest is stored.
+  /// Some items were rejected; all others are stored.
   case partial = 3
   /// Done, but conflicts need a decision.
   case conflicts = 4
@@ -64,7 +64,8 @@ package enum ExitStatus: Int32, Error {
     .done,
   ]
 
-  /// The status of a run whose parts ended with these statuses.
+  /// The exit status of a command whose steps ended with these statuses, for example the imports of several
+  /// files.
   package static func of(_ parts: [ExitStatus]) -> ExitStatus {
     precedence.first(where: parts.contains) ?? .done
   }
@@ -73,19 +74,20 @@ package enum ExitStatus: Int32, Error {
 // MARK: - Results that are not failures
 
 extension ExitStatus {
-  /// How an import ended: `partial` if rows were rejected and the rest is stored.
+  /// The exit status of an import: `badInput` if the input is truncated or contradicts stored readings,
+  /// `partial` if rows were rejected.
   package static func of(_ report: ImportReport) -> ExitStatus {
     if report.end.fault != nil || report.contradictions != nil { return .badInput }
     return report.counts.rejected > 0 ? .partial : .done
   }
 
-  /// How an undo or redo ended: `partial` if changes of records were too large to undo.
+  /// The exit status of an undo or redo: `partial` if changes of records were too large to undo.
   package static func of(_ counts: UndoCounts) -> ExitStatus {
     counts.largeRecords.isEmpty ? .done : .partial
   }
 
-  /// How an upload ended: `partial` if the remote refused items, `conflicts` if a person must decide, and
-  /// `temporary` if the remote lacks contents of attachments.
+  /// The exit status of an upload: `partial` if the remote refused items, `conflicts` if a person must
+  /// decide, and `temporary` if the remote lacks contents of attachments.
   package static func of(_ summary: UploadSummary) -> ExitStatus {
     of([
       summary.refused > 0 ? .partial : .done, summary.conflicts > 0 ? .conflicts : .done,
@@ -93,7 +95,7 @@ extension ExitStatus {
     ])
   }
 
-  /// What a comparison found: `partial` if store and remote differ, unless `--fix` made them equal.
+  /// The exit status of a comparison: `partial` if store and remote differ, unless `--fix` made them equal.
   package static func of(_ summary: VerifySummary, isFixed: Bool) -> ExitStatus {
     summary.differences > 0 && (!isFixed || summary.unfixed > 0) ? .partial : .done
   }

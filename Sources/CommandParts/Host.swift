@@ -33,8 +33,8 @@ package enum Host {
   /// threads allocate at the same time.
   package static func shareHeap() { _ = mallopt(M_ARENA_MAX, 1) }
 
-  /// The arguments of this process after the program's name, in the form of `PathText`; nil if they cannot be
-  /// read.
+  /// The arguments of this process after the program's name, in the notation of `PathText`; nil if they
+  /// cannot be read.
   ///
   /// The copy in `/proc/self/cmdline` is preferred. Swift looks for the arguments in memory directly before
   /// the environment. It finds none if a preloaded library has called `setenv` before `main`, which moves the
@@ -67,7 +67,7 @@ package enum Host {
     }
   }
 
-  /// The value of an environment variable in the form of `PathText`; nil if it is unset or empty.
+  /// The value of an environment variable in the notation of `PathText`; nil if it is unset or empty.
   package static func environment(_ name: String) -> String? {
     guard let value = getenv(name), value.pointee != 0 else { return nil }
     return PathText.text(value)
@@ -199,8 +199,7 @@ extension Host {
     return lstat(PathText.bytes(path), &status) == 0 ? status.st_mode & S_IFMT : nil
   }
 
-  /// A path in the form in which a setting stores it. It is absolute, since the next run may start in another
-  /// folder.
+  /// A path as a setting stores it. It is absolute, since the next run may start in another folder.
   package static func standardPath(_ path: String) -> String { URL(filePath: path).standardizedFileURL.path }
 
   /// An absolute path with all links followed. If the file does not exist, only the links of its folder are

@@ -21,7 +21,7 @@ package struct ItemOptions: ParsableArguments {
   @Flag(help: "Include hidden items.")
   var hidden = false
 
-  /// The options without values, for the parser.
+  /// Creates the options without values. The parser sets the values.
   package init() {}
 
   /// Refuses unknown names of kinds.
@@ -75,7 +75,7 @@ package struct RangeOptions: ParsableArguments {
     help: ArgumentHelp("Only items before this time.", valueName: "time"), transform: TimeArgument.parse)
   var until: TimeArgument?
 
-  /// The options without values, for the parser.
+  /// Creates the options without values. The parser sets the values.
   package init() {}
 
   /// Whether at least one end of the period is given.

@@ -5,12 +5,12 @@ import Formats
 package import Logbook
 package import LogbookStore
 
-/// The forms in which `list` shows items.
+/// The output formats of `list`.
 package enum ListForm: String, ExpressibleByArgument, CaseIterable {
   case table, csv, ndjson
 }
 
-/// The options of `list` for the form of its output, and the code that writes this output.
+/// The options of `list` for the format of its output, and the code that writes this output.
 package struct ListOptions: ParsableArguments {
   /// The sentence for the help about the number of items in a table.
   package static let tableRule =
@@ -25,7 +25,7 @@ package struct ListOptions: ParsableArguments {
   @Flag(help: "Show devices and ids in the table, too.")
   package var long = false
 
-  /// The options without values, for the parser.
+  /// Creates the options without values. The parser sets the values.
   package init() {}
 
   /// Refuses a limit that is not positive.

@@ -17,9 +17,9 @@ package enum SourceHoles {
   /// How long a filled hole is kept, in seconds. The import that filled it may be undone in this time.
   static let keptSeconds: Int64 = 90 * 86400
 
-  /// The holes of a source after it has answered, with the holes that the store has filled since. If a source
-  /// answers regularly and its values are not late, a time without values is a time without a sensor, and not
-  /// a hole.
+  /// The holes of a source after it has answered, including earlier holes that the store has filled since. If
+  /// a source answers regularly and its values are not late, a time without values is a time without a
+  /// sensor, and not a hole.
   ///
   /// - Parameters:
   ///   - state: the state before this answer.

@@ -137,8 +137,8 @@ package struct StatsQuery {
   /// Requests the readings and records of each day of a period.
   ///
   /// - Parameters:
-  ///   - last: the last day, counted from 1970-01-01, if an item of the period shows a later day than the
-  ///     logbook's clock.
+  ///   - last: the last day, as the number of days since 1970-01-01. It is given if an item of the period
+  ///     shows a later day than the logbook's clock.
   ///   - curves: for how many days sensor values are gathered at most; the last days have priority.
   package mutating func gatherDays(of period: Period, through last: Int? = nil, curves: Int = .max) {
     var zone = zone
@@ -296,9 +296,9 @@ package struct StatsQuery {
   private static let sensorReach = max(FilledInSticks.reachSeconds, SensorSelection.contextSeconds)
 
   /// Passes the items before or after a period to `body` in the order of time. Sensor values are included
-  /// only between `limit` and the period, where they affect which sensor is used. If a pump's bolus
-  /// calculator has finger sticks, all sensor values are included, since it may have taken the values from a
-  /// sensor.
+  /// only between `limit` and the period, where they affect which sensor is used. If finger sticks come from
+  /// a pump's bolus calculator, all sensor values are included, since the calculator may have taken its
+  /// values from a sensor.
   private func forEachAround(
     _ context: ItemFilter, limit: Int64, isBefore: Bool, _ body: (StoredItem) throws -> Void
   ) throws {

@@ -16,7 +16,7 @@ package struct StoreOptions: ParsableArguments {
     completion: .persons)
   package var person: String?
 
-  /// The options without values, for the parser.
+  /// Creates the options without values. The parser sets the values.
   package init() {}
 
   /// Refuses `--store` and `--person` together.
@@ -119,7 +119,7 @@ package struct PathArgument: ExpressibleByArgument {
   /// Shells complete the argument with names of files.
   package static var defaultCompletionKind: CompletionKind { .file() }
 
-  /// The path in the form of `PathText`.
+  /// The path in the notation of `PathText`.
   package let path: String
 
   /// Keeps the word as the shell gave it.

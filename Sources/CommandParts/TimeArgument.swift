@@ -24,7 +24,7 @@ package struct TimeArgument {
 
   /// Reads a typed time.
   ///
-  /// - Throws: `ValidationError` that explains the expected form.
+  /// - Throws: `ValidationError` that explains the expected notation.
   package static func parse(_ text: String) throws -> TimeArgument {
     let form = try span(text) ?? day(text) ?? stated(text) ?? shown(text)
     if let form { return TimeArgument(form: form) }
@@ -34,7 +34,7 @@ package struct TimeArgument {
     )
   }
 
-  /// The time of day if a time of today was typed, such as `18:30`; nil for any other form.
+  /// The time of day if a time of today was typed, such as `18:30`; nil for any other notation.
   package var timeOfDay: String? {
     guard case .day(daysBack: 0, let seconds) = form else { return nil }
     let text = DeviceTime(seconds: seconds).text.dropFirst(11)
@@ -142,7 +142,7 @@ extension TimeArgument {
 
 /// Explains the error in a text that resembles a time.
 enum TimeFault {
-  /// A sentence that names the expected form; nil if the text does not resemble a time.
+  /// A sentence that names the expected notation; nil if the text does not resemble a time.
   static func sentence(_ text: String) -> String? {
     let words = text.split { $0 == " " || $0 == "T" }
     guard let first = words.first, let last = words.last, words.count <= 2 else { return nil }
@@ -160,8 +160,8 @@ enum TimeFault {
     return "there is no day \(day): that month has \(days) days."
   }
 
-  /// Explains a date in another form, such as `06.05.2026` or `2026/05/06`. With points, the day is first.
-  /// With slashes, only a number over 12 shows which part is the day.
+  /// Explains a date in another notation, such as `06.05.2026` or `2026/05/06`. With points, the day is
+  /// first. With slashes, only a number over 12 shows which part is the day.
   private static func otherDate(_ day: Substring) -> String? {
     for sign: Character in [".", "/"] {
       guard let parts = numbers(day, sign) else { continue }
@@ -236,7 +236,7 @@ package struct SpanArgument {
 
   /// Reads a typed length.
   ///
-  /// - Throws: `ValidationError` that explains the expected form.
+  /// - Throws: `ValidationError` that explains the expected notation.
   package static func parse(_ text: String) throws -> SpanArgument {
     guard let unit = text.last.flatMap(Unit.init),
       let number = try SpanLimit.number(text.dropLast(), of: unit.seconds), number > 0

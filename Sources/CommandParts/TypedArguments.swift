@@ -65,11 +65,11 @@ package enum FormatName {
   }
 }
 
-/// The forms in which `report` writes its page.
+/// The file formats in which `report` writes its page.
 package enum ReportForm: String, ExpressibleByArgument, CaseIterable {
   case html, pdf
 
-  /// The form that the suffix of a file name means; nil for any other suffix.
+  /// The file format that the suffix of a file name means; nil for any other suffix.
   package init?(nameOf path: String) {
     switch path.split(separator: "/").last?.split(separator: ".").dropFirst().last?.lowercased() {
     case "html"?, "htm"?, "xhtml"?: self = .html
@@ -84,7 +84,7 @@ package enum ReportForm: String, ExpressibleByArgument, CaseIterable {
     missing.isEmpty ? nil : missing.prefix(20).map { "'\($0)'" }.joined(separator: ", ")
   }
 
-  /// The name of the form with its article, for a message.
+  /// The name of the file format with its article, for a message.
   package var title: String {
     switch self {
     case .html: "an HTML"

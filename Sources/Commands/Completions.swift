@@ -5,8 +5,8 @@ package import ArgumentParser
 /// The scripts with which a shell completes words of a `glucoport` command line.
 ///
 /// They are the scripts of ArgumentParser with some changes. After `help`, they offer the names of commands.
-/// In Bash, they offer the shells that have a script. In fish 3, they do not ask for the position of the
-/// cursor, since fish knows it only at a terminal.
+/// In Bash, they offer the names of the shells for which a script exists. The script for fish does not ask
+/// for the position of the cursor, since fish 3 knows the position only at a terminal.
 package struct CompletionScript {
   private let root: any ParsableCommand.Type
 

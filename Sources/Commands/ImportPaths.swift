@@ -39,8 +39,8 @@ struct ImportPaths {
     }
   }
 
-  /// Adds the files of a folder, sorted by name. The files of a subfolder come where the subfolder's name
-  /// sorts. Links to folders, hidden files and special files are left out.
+  /// Adds the files of a folder, sorted by name. The files of a subfolder are inserted where the subfolder's
+  /// name sorts among the other names. Links to folders, hidden files and special files are left out.
   private mutating func walk(_ folder: String, in root: String, depth: Int) throws {
     for name in try Self.names(in: folder) {
       let path = folder.hasSuffix("/") ? folder + name : folder + "/" + name

@@ -9,12 +9,12 @@ import LogbookStore
 /// Compares the finger sticks that an import brought with those of other imports on the same days. The other
 /// imports may be of another person.
 ///
-/// If two sources have finger sticks of one person, the values are copies or of different times. Two persons
-/// measure at the same meals, so their values within minutes often differ more than those of one person.
-/// Measured with the six persons of OhioT1DM: 71 in 100 pairs of persons are found with two weeks of data, 90
-/// with a month. If the sticks of one person are divided between two meters, none of 648 divisions is
-/// reported. If the clock of one meter is hours wrong, 20 to 36 in 100 divisions are reported, so the message
-/// names this cause, too.
+/// If two sources have finger sticks of one person, the values are copies, or were measured at different
+/// times. Two persons measure at the same meals, so their values within minutes often differ more than those
+/// of one person. Measured with the six persons of OhioT1DM: 71 in 100 pairs of persons are found with two
+/// weeks of data, 90 with a month. If the sticks of one person are divided between two meters, none of 648
+/// divisions is reported. If the clock of one meter is hours wrong, 20 to 36 in 100 divisions are reported,
+/// so the message names this cause, too.
 struct OthersSticks {
   private struct Stick {
     let seconds: Int64
@@ -41,8 +41,8 @@ struct OthersSticks {
   private let advice: String
   private var sticks: [Stick] = []
 
-  /// Reads the finger sticks around those of an import; nil if it brought too few, or more than one person
-  /// can have.
+  /// Reads the finger sticks from a day before the import's first item to a day after its last item. The
+  /// result is nil if the import brought fewer than `minSticks` or more than `maxSticks`.
   ///
   /// - Parameter advice: what a person should do after `undo` if the sticks are of another person.
   init?(_ report: ImportReport, in store: Store, advice: String = "import it with --person NAME") throws {

@@ -24,7 +24,7 @@ final class RejectsFile {
   /// Writes rejected rows to standard output.
   init(_ output: Output) { destination = .output(output) }
 
-  /// Opens a file that is new, that is empty (as `mktemp` creates it), or that is extended.
+  /// Opens the file. If `appends` is false, the file must be new or empty. `mktemp` creates an empty file.
   ///
   /// - Parameters:
   ///   - appends: whether the rows are added to the present content.

@@ -6,7 +6,7 @@ import Formats
 import Logbook
 import LogbookStore
 
-/// The forms in which `export` can write items.
+/// The formats in which `export` can write items.
 enum ExportForm: String, ExpressibleByArgument, CaseIterable {
   case csv, ndjson, nightscout, fhir
   case fhirNDJSON = "fhir-ndjson"

@@ -38,8 +38,8 @@ struct LogCommand: PrintingCommand {
     }
   }
 
-  /// Lists imports and actions, newest first. An action comes before the import that was the newest when it
-  /// was made.
+  /// Lists imports and actions, newest first. An action comes before the import that was the newest when the
+  /// action was made.
   private func list(_ store: Store, _ output: Output) throws {
     var actions = try store.actions(limit: limit)[...]
     var shown = 0

@@ -30,7 +30,7 @@ struct LookOptions: ParsableArguments {
   /// Prints notes on standard error about data that the figures do not contain.
   ///
   /// - Parameter command: returns the command that shows the day of a reading, or the last days with
-  ///   readings. These options are added to it.
+  ///   readings. The values of these options are added to that command.
   func note(
     _ query: StatsQuery, _ view: StatsView, _ output: Output, endsWithReadings: Bool = false,
     _ command: (DeviceTime) -> [String]

@@ -107,7 +107,7 @@ struct ReportCommand: PersonVisitor {
     "jpg", "jpeg", "svg", "zip", "db",
   ]
 
-  /// Whether the suffix of a file name means a form that a report does not have.
+  /// Whether the suffix of a file name means a file format that a report does not support.
   private static func isOfAnotherForm(_ path: String) -> Bool {
     let suffix = path.lowercased().split(separator: "/").last?.split(separator: ".").dropFirst().last
     return suffix.map(otherSuffixes.contains) ?? false
@@ -183,7 +183,7 @@ struct ReportCommand: PersonVisitor {
 
   private var outputPath: String { output?.path ?? "-" }
 
-  /// The form of the report: that of the option, or that which the file's name shows; otherwise HTML.
+  /// The file format of the report: that of the option, or that which the file's name shows; otherwise HTML.
   private var form: ReportForm { format ?? ReportForm(nameOf: outputPath) ?? .html }
 
   /// The person whose name is printed on the report; nil without a name.

@@ -54,7 +54,8 @@ struct ShowCommand: PrintingCommand {
   }
 }
 
-/// Writes the content of an attachment to a file. If the store does not have it, queues its download.
+/// Writes the content of an attachment to a file. If the store lacks the content, its download is queued
+/// instead.
 struct AttachmentSaving {
   let options: StoreOptions
   /// The path of the file, or `-` for standard output.

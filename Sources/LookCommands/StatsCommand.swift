@@ -6,7 +6,7 @@ import Logbook
 import LogbookStore
 import Report
 
-/// The forms in which `stats` prints figures.
+/// The output formats of `stats`.
 enum StatsForm: String, ExpressibleByArgument, CaseIterable {
   case table, csv
 }

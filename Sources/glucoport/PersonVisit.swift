@@ -9,8 +9,8 @@ import LogbookStore
 struct PersonVisit {
   private let persons: [Person]
 
-  /// Nil if the command line selects a store, if the command does not visit all persons, or if there are no
-  /// persons.
+  /// Nil if an option or an environment variable selects a store, if the command does not visit all persons,
+  /// or if there are no persons.
   init?(for visitor: any PersonVisitor) throws {
     guard visitor.visitsAll, !visitor.storeOptions.isChosen else { return nil }
     persons = try PersonList.load().all

@@ -76,7 +76,7 @@ import Testing
     #expect(export.rejections.isEmpty)
   }
 
-  @Test func aStickThatACareLinkPumpSendsOnToTheSensorIsOneReading() throws {
+  @Test func aFingerStickThatACareLinkPumpSendsToTheSensorIsOneReading() throws {
     let header = Self.header.replacing(",BG Reading", with: ",BG Source,BG Reading")
     func count(_ sent: String, _ value: String) throws -> Int {
       var later = row(sent, "BG Reading (mg/dL)", value)
@@ -164,8 +164,8 @@ import Testing
     #expect(try carbs("", "", "12:01:10") == [45, 60])
   }
 
-  /// The file states no end of the rate. So the total insulin of a day is unknown, and is not the sum of the
-  /// boluses.
+  /// The file states when a basal rate starts, but not when it ends. So the total insulin of a day is
+  /// unknown, and is not the sum of the boluses.
   @Test(arguments: [
     ("PATTERN_NAME=RATE=9, PROFILE_INDEX=0, RATE=0.75, START_TIME=0", 0.75),
     ("PATTERN_NAME=standard, RATE=1,05, START_TIME=0", 1.05),
@@ -268,7 +268,7 @@ import Testing
     let short =
       sample.split(separator: "\r\n").filter { !$0.contains("14-3-12") }.joined(separator: "\r\n") + "\r\n"
     #expect(try ScratchFile(short).refusal()?.contains("--date-order") == true)
-    // The day 25 in the date range of the report shows the order.
+    // The day 25 in the date range of the report shows the order of day and month.
     #expect(
       try TextExport(short.replacing("5-4-12", with: "25-4-12")).decision("date-order")
         == "day first (inferred)")

@@ -91,8 +91,8 @@ import Testing
 
   // MARK: Inputs similar to mySugr
 
-  /// A table in the form in which a data frame (as of Python) saves data of Tidepool. It has a column for
-  /// each member of any kind of item.
+  /// A table of Tidepool data as Python programs save it from a data frame. It has a column for each member
+  /// of any kind of item.
   private static let tidepool = """
     jsonRowIndex,activeSchedule,annotations,basalSchedules,bgInput,bgTarget,bolus,carbInput,carbRatio,clockDriftOffset,\
     conversionOffset,insulinSensitivityFactor,deliveryType,deviceId,deviceTime,duration,extended,factor,guid,id,\

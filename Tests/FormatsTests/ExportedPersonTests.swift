@@ -67,7 +67,7 @@ import Testing
   }
 
   /// A FHIR Bundle refers to a Patient as `urn:uuid:…`, and NDJSON as `Patient/…`.
-  @Test func bothFormsOfAReferenceToAFHIRPatientStateOnePerson() throws {
+  @Test func bothNotationsOfAReferenceToAFHIRPatientStateOnePerson() throws {
     func words(_ reference: String) throws -> Set<Set<String>> {
       try Set(
         stated(
@@ -81,7 +81,7 @@ import Testing
     #expect(try words("urn:uuid:\(one)") == words("urn:uuid:\(one.uppercased())"))
     #expect(try words("urn:uuid:\(one)").isDisjoint(with: words("Patient/\(other)")))
     // An id such as 7 may belong to another patient on another server. So only a UUID means the same person
-    // in both forms.
+    // in both notations.
     #expect(try words("Patient/7") == [["patient/7"]])
     #expect(try words("https://example.org/Patient/\(one)").isDisjoint(with: words("Patient/\(one)")))
   }
@@ -119,7 +119,7 @@ import Testing
     for name in ["client", "device"] { #expect(try stated(table(name)).isEmpty, "\(name)") }
   }
 
-  @Test func membersAroundJSONObjectsStateTheirPerson() throws {
+  @Test func membersOutsideJSONObjectsStateThePersonOfTheObjects() throws {
     let body = """
       {"recordType":"egv","recordVersion":"3.0","userId":"U-1","records":[{"recordId":"a","systemTime":"2026-03-01T08:00:00",
       "displayTime":"2026-03-01T09:00:00","transmitterId":"x","transmitterTicks":1,"value":100,"status":null,"trend":"flat",

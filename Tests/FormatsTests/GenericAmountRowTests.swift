@@ -5,8 +5,8 @@ import Formats
 import Logbook
 import Testing
 
-/// Tests which rows of a table have the doses or carbohydrates that a person named, if other columns state the
-/// kind, the unit or the state of each amount.
+/// Tests which rows of a table are read as doses or carbohydrates. A person has named the column of amounts,
+/// and other columns state the kind, the unit or the status of each amount.
 @Suite struct GenericAmountRowTests {
   /// The records of a table without glucose, and the counts of other rows.
   private func export(

@@ -6,8 +6,8 @@ import Foundation
 import Logbook
 import Testing
 
-/// Tests which columns of a table are read as glucose, and which are not. The tables have the form of real
-/// tables with invented values.
+/// Tests which columns of a table are read as glucose, and which are not. The tables have the columns of real
+/// tables, but invented values.
 @Suite struct GenericColumnTests {
   // MARK: Columns that must not be read
 

@@ -202,7 +202,7 @@ import Testing
     #expect(try readings(whole).map(\.deviceTime.text) == expected)
   }
 
-  @Test func fullHoursAreReadInEveryFormThatPeopleWrite() throws {
+  @Test func fullHoursAreReadInEveryNotationThatPeopleUse() throws {
     let expected = (0..<14).flatMap { day in
       ["07:00", "12:00", "20:00"].map { "2026-05-\(10 + day)T\($0):00" }
     }

@@ -70,7 +70,8 @@ import Testing
         #"insulin 2026-05-01T12:00:00 {"subtype":"long","units":18}"#,
         #"food 2026-05-01T12:00:00 {"carbs":60}"#, #"food 2026-05-01T12:00:00 {"servings":2}"#,
       ])
-    // The owner is a part of a record's identity. The first column has the owner that it has by itself.
+    // The owner is a part of a record's identity. The first column has the same owner as if it were the only
+    // column of doses.
     #expect(
       export.records.map(\.owner) == [
         "", " insulin2", "", "", " insulin2", " insulin3", "", " carbs2",

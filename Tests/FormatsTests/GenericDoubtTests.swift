@@ -68,7 +68,7 @@ import Testing
     ("# Time zone: America/New_York\n", "time"), ("Timezone,EST\n", "time"), ("", "Timestamp ET"),
     ("", "time (EST)"), ("", "time (America/New_York)"),
   ])
-  func aZoneAroundTheRowsThatContradictsTheGivenOneCausesAWarning(_ title: String, _ header: String) throws {
+  func aZoneOutsideTheRowsThatContradictsTheGivenOneCausesAWarning(_ title: String, _ header: String) throws {
     let table = Self.table("note") { "row \($0)" }.replacing("time,", with: "\(header),")
     let doubts = try Self.doubts(title + table)
     #expect(doubts.count == 1 && doubts[0].contains("is not that of 24 rows"), "\(doubts)")
@@ -77,7 +77,7 @@ import Testing
     #expect(try header.hasSuffix("ET") || Self.doubts(agreeing).isEmpty)
   }
 
-  @Test func aZoneAroundObjectsThatContradictsTheGivenOneCausesAWarning() throws {
+  @Test func aZoneOutsideObjectsThatContradictsTheGivenOneCausesAWarning() throws {
     let text =
       #"{"timezone":"America/New_York","readings":[{"time":"2026-03-01 07:00","glucose":101},{"time":"2026-03-01 12:10","glucose":104}]}"#
     #expect(try Self.doubts(text).first?.contains("is not that of 2 rows") == true)
@@ -139,7 +139,7 @@ import Testing
     #expect(shown.warnings.isEmpty)
   }
 
-  @Test func timesOfDosesInColumnsOfAMapAreInTheSameWarning() throws {
+  @Test func timesOfDosesInMappedColumnsAreInTheSameWarning() throws {
     let text = Self.instants(["+00:00", "+00:00"]).replacing("glucose (mg/dL)", with: "dose")
     let export = try TextExport(text) { $0.columns = ["time": "time", "insulin": "dose"] }
     let doubt = export.warnings.first { $0.contains("+00:00") }

@@ -91,8 +91,8 @@ import Testing
     #expect(try list("heart_rate").readings().readings.count == 6)
   }
 
-  /// A long table is not checked to its end before the import. So this row is rejected, and the others are
-  /// read.
+  /// A long table is not checked to its end before the import. So a row near its end that has its value in
+  /// another column is rejected, and the other rows are read.
   @Test func aRowWithItsValueInAnotherColumnAfterManyRowsIsRejected() throws {
     let start: Int64 = 1_770_000_000 / 86_400 * 86_400
     var text = "time,sensor glucose (mg/dL),meter\n"

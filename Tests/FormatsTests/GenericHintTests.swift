@@ -193,7 +193,7 @@ import Testing
     #expect(try ScratchFile("time,glucose (mg/dL)\n2026-05-01 07:00,101\n").readings().readings.count == 1)
   }
 
-  /// Doses of insulin pens in the form that Glooko writes.
+  /// Doses of insulin pens as Glooko writes them.
   private static let doses =
     #"[{"timestamp":"2026-05-01T08:25:02Z","value":3,"currentValue":3,"type":"Insulin","insulinType":"bolus","units":"units"},"#
     + #"{"timestamp":"2026-05-01T12:24:40Z","value":2,"currentValue":2,"type":"Insulin","insulinType":"bolus","units":"units"}]"#

@@ -95,7 +95,7 @@ import Testing
       + Self.rows { ",\(events[$0] ?? ""),\(events[$0] == nil ? "" : "12")" }
     let export = try ScratchFile(text).readings()
     #expect(export.readings.count == 24 && export.readings.allSatisfy { $0.kind == .cbg })
-    // Without a word for a sensor in the name of the values, the words are their kinds.
+    // If the name of the column of values has no word for a sensor, the words for events are read as kinds.
     let named = try ScratchFile(text.replacing("Sensor Glucose", with: "Glucose")).readings()
     #expect(named.readings.count < 24 || named.readings.contains { $0.kind == .smbg })
   }

@@ -6,8 +6,8 @@ import Foundation
 import Logbook
 import Testing
 
-/// Tests names of columns with glucose. Also tests names with a word for glucose, or with similar numbers,
-/// that are not glucose.
+/// Tests names of columns with glucose. Also tests columns that are not glucose, although their names have a
+/// word for glucose or their numbers are similar.
 @Suite struct GenericNameTests {
   /// A table of sixty values of a sensor in a column with this name.
   private func table(_ name: String, minutes: Int = 5) -> String {

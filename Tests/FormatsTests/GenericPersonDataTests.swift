@@ -58,7 +58,7 @@ import Testing
     ("Ospite", ["Anna", "Ugo"]), ("zyx", ["R.M.", "T.K."]), ("zyx", ["B-12", "B-14"]),
     ("Camper", ["Ida", "Ole"]),
   ])
-  func alternatingWordsThatLookLikeNamesRequireASelection(_ name: String, _ words: [String]) throws {
+  func alternatingWordsThatLookLikeNamesRequireARowFilter(_ name: String, _ words: [String]) throws {
     func rows(_ name: String, _ word: (Int) -> String) -> String {
       "date,glucose,\(name)\n"
         + (0..<40).map { "2026-05-\(10 + $0 / 2) \(10 + $0 % 2 * 5):02,\(100 + $0 * 37 % 71),\(word($0))\n" }

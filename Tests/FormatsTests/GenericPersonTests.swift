@@ -167,7 +167,7 @@ import Testing
     return ([diary + [column]] + rows).map { $0.map { "\"\($0)\"" }.joined(separator: ",") + "\n" }.joined()
   }
 
-  @Test func aPersonColumnAddedToAKnownFormatRequiresASelection() throws {
+  @Test func aPersonColumnAddedToAKnownFormatRequiresARowFilter() throws {
     let file = try ScratchFile(Self.diary("Person", ["Anna", "Ben", "Anna", ""]))
     let refusal = try #require(try file.refusal())
     #expect(refusal.contains("data of 2 people") && refusal.contains("--where Person=2"), "\(refusal)")
@@ -184,7 +184,7 @@ import Testing
     #expect(try ScratchFile(Self.diary("Mood", ["good", "bad", "good"])).readings().readings.count == 3)
   }
 
-  @Test func jsonObjectsOfTwoAccountsRequireASelection() throws {
+  @Test func jsonObjectsOfTwoAccountsRequireARowFilter() throws {
     func body(_ users: [String]) -> String {
       "["
         + users.enumerated().map { index, user in
@@ -201,7 +201,7 @@ import Testing
     #expect(try ScratchFile(body(["a1", "a1"])).readings().readings.count == 2)
   }
 
-  @Test func aJSONMemberThatNamesPersonsRequiresASelection() throws {
+  @Test func aJSONMemberThatNamesPersonsRequiresARowFilter() throws {
     func entries(_ member: String, _ people: [String]) -> String {
       "["
         + people.enumerated().map { index, person in
@@ -239,7 +239,7 @@ import Testing
   }
 
   @Test(arguments: ["user", "userName", "owner", "child"])
-  func aUserAroundTheListOfReadingsIsThePerson(_ member: String) throws {
+  func aUserNamedOutsideTheListOfReadingsIsThePerson(_ member: String) throws {
     func stated(_ text: String) throws -> [StatedPerson] {
       let file = try ScratchFile(text)
       return try withExtendedLifetime(file) {
@@ -274,7 +274,7 @@ import Testing
     #expect(try values("1") == [102] && values("7") == [101] && values("2") == [102])
   }
 
-  @Test func mappedTablesOfSeveralPersonsAlsoRequireASelection() throws {
+  @Test func mappedTablesOfSeveralPersonsAlsoRequireARowFilter() throws {
     let file = try ScratchFile("who,userID,at,n\nx,A1,2026-05-01 07:00,101\nx,B2,2026-05-01 07:00,201\n")
     let map = ["time": "at", "value": "n"]
     #expect(try file.refusal { $0.columns = map }?.contains("distinguishes persons") == true)
@@ -341,7 +341,7 @@ import Testing
     #expect(picked.readings.count == 1 && picked.isTruncated)
   }
 
-  @Test func aSelectionThatMatchesNoRowIsRefused() throws {
+  @Test func aRowFilterThatMatchesNoRowIsRefused() throws {
     let file = try ScratchFile("userID,time,glucose\n\(Self.rows)")
     let refusal = try file.refusal { $0.rows = [RowFilter(column: "userID", value: "a1")] }
     #expect(refusal?.contains("no row has the value of --where in 'userID'") == true, "\(refusal ?? "read")")
@@ -357,7 +357,7 @@ import Testing
     #expect(refusal?.contains("no column has the name in --where") == true)
   }
 
-  @Test func aTableWithoutAHeaderRefusesASelection() throws {
+  @Test func aTableWithoutAHeaderRefusesARowFilter() throws {
     let text = "\"2016-05-14 07:31:00\",\"112.00\",\"Before Meal\",\"blood sample\",\"x\"\n"
     let refusal = try ScratchFile(text).refusal { $0.rows = [RowFilter(column: "Index", value: "1")] }
     #expect(refusal?.contains("--where picks rows of a table with a header") == true, "\(refusal ?? "read")")

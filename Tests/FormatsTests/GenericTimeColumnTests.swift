@@ -6,7 +6,7 @@ import Foundation
 import Logbook
 import Testing
 
-/// Tests which columns are read as times of measurement, and columns in which the times have two forms.
+/// Tests which columns are read as times of measurement, and columns in which the times have two notations.
 @Suite struct GenericTimeColumnTests {
   private func times(_ text: String, _ change: (inout ExportOptions) -> Void = { _ in }) throws -> [String] {
     try ScratchFile(text).readings(change).readings.map(\.deviceTime.text)
@@ -21,7 +21,7 @@ import Testing
     let parts = "date,clock,\(name),glucose\n2026-05-01,07:00,2026-05-04T22:10:00,101\n"
     #expect(try times(parts) == ["2026-05-01T07:00:00"])
     // The column `date` states no time of day, and the column of the database states when the row was stored.
-    // So no mapping with the latter is suggested.
+    // So no mapping with the column of the database is suggested.
     let days = "date,\(name),glucose\n2026-05-01,2026-05-04T22:10:00,101\n2026-05-02,2026-05-04T22:11:00,99\n"
     let refusal = try #require(try ScratchFile(days).refusal())
     #expect(!refusal.contains("time=\(name)"), "\(refusal)")
@@ -236,7 +236,7 @@ import Testing
     #expect(result.readings.count == 2 && result.rejections.map(\.line) == [3])
   }
 
-  // MARK: Two forms in one column
+  // MARK: Two notations in one column
 
   @Test(arguments: [
     "time (UTC)", "Timestamp UTC", "UTC time", "DateTimeUTC", "time_gmt", "utcTime", "datetime_utc",
@@ -311,7 +311,7 @@ import Testing
     days.map { day in "\(form(day)),10\(day % 10)\n" }.joined()
   }
 
-  @Test func aTableWhoseDateFormsChangeAtDay12IsRefused() throws {
+  @Test func aTableWhoseDateNotationChangesAtDay12IsRefused() throws {
     func two(_ number: Int) -> String { number < 10 ? "0\(number)" : String(number) }
     // A spreadsheet that expects the month first reads 05/03/2026 as 3 May, and leaves 13/03/2026 as text.
     let exchanged =
@@ -322,18 +322,18 @@ import Testing
       Self.days({ "2026-\(two($0))-03,07:0\($0 % 9)" }, 1...12)
       + Self.days({ "\($0)/03/2026,07:0\($0 % 9)" }, 13...31)
     #expect(try ScratchFile("date,time,glucose (mg/dL)\n" + parts).refusal() != nil)
-    // The table is still refused if a person typed a row in one of the two forms, because the other rows
+    // The table is still refused if a person typed a row in one of the two notations, because the other rows
     // remain exchanged.
     for typed in ["2026-03-15 09:00,104\n", "5/03/2026 09:00,104\n"] {
       let refusal = try ScratchFile("time,glucose (mg/dL)\n" + exchanged + typed).refusal()
       #expect(refusal?.contains("exchanged day and month") == true, "\(typed): \(refusal ?? "read")")
     }
-    // The table is read if a program changed the form of its dates on the 20th.
+    // The table is read if a program changed the notation of its dates on the 20th.
     let changed =
       Self.days({ "2026-03-\(two($0)) 07:0\($0 % 9)" }, 1...19)
       + Self.days({ "\($0)/03/2026 07:0\($0 % 9)" }, 20...31)
     #expect(try ScratchFile("time,glucose (mg/dL)\n" + changed).readings().readings.count == 31)
-    // The table is read if the dates in each of the two forms cover a whole month.
+    // The table is read if the dates in each of the two notations cover a whole month.
     let whole =
       Self.days({ "2026-02-\(two($0)) 07:0\($0 % 9)" }, 1...28)
       + Self.days({ "\($0)/03/2026 07:0\($0 % 9)" }, 1...31)

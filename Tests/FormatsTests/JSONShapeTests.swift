@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  /// All of a reading except its value.
+  /// The text of a reading without its value.
   private static func place(_ reading: String) -> String {
     reading.split(separator: " ").dropLast().joined(separator: " ")
   }

@@ -17,7 +17,7 @@ enum LibreExport {
       + "User Change Insulin (units)"
   }
 
-  /// A LibreView row with 19 fields, and values from the fifth on.
+  /// A LibreView row with 19 fields. The given values fill the fields from the fifth on.
   static func row(_ time: String, _ type: Int, _ values: String...) -> String {
     let cells = values + Array(repeating: "", count: max(0, 15 - values.count))
     return "FreeStyle LibreLink,AAAA000-A0001,\(time),\(type)," + cells.joined(separator: ",")
@@ -30,13 +30,14 @@ enum LibreExport {
       + "Correction Insulin (units)\tUser Change Insulin (units)\tPrevious Time\tUpdated Time"
   }
 
-  /// A row of the desktop software with 19 fields, and values from the fourth on.
+  /// A row of the desktop software with 19 fields. The given values fill the fields from the fourth on.
   static func desktopRow(_ id: Int, _ time: String, _ type: Int, _ values: String...) -> String {
     let cells = values + Array(repeating: "", count: max(0, 16 - values.count))
     return "\(id)\t\(time)\t\(type)\t" + cells.joined(separator: "\t")
   }
 
-  /// The lines of NDJSON for an export with these lines, each of which gets a line end.
+  /// Reads an export that consists of these lines, with a line end after each. Returns its items as lines of
+  /// NDJSON.
   static func read(
     _ lines: [String], change: (inout ExportOptions) -> Void = { _ in }
   ) throws -> [String] {

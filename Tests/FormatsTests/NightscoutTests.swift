@@ -107,8 +107,8 @@ import Testing
     }
   }
 
-  /// The text `dateString` may state an offset in an unknown form. Without it, the logbook's zone could shift
-  /// the time by hours.
+  /// The text `dateString` may state an offset in an unknown notation. If this offset were ignored, the
+  /// logbook's zone could shift the time by hours.
   @Test func aNightscoutTimeWithAnUnreadableTextIsRejected() throws {
     let members = #""date":"2026-05-06 12:35:18","dateString":"Wed May 06 14:35:18 GMT+02:00 2026""#
     let export = try TextExport(#"[{"sgv":120,\#(members)}]"#)
@@ -169,7 +169,7 @@ import Testing
     #expect(lines.count == 4 && lines.allSatisfy { $0.contains("use --unit mmol/L") })
   }
 
-  /// Trio and iAPS write typed entries in this form.
+  /// Trio and iAPS write typed values as entries of the type `Manual`.
   @Test func aTypedNightscoutEntryIsAFingerStick() throws {
     for value in [#""glucose":110"#, #""sgv":110"#, #""mbg":110"#] {
       let typed = #"{"type":"Manual","date":1778068800000,"dateString":"2026-05-06T12:00:00Z",\#(value)}]"#

@@ -47,8 +47,8 @@ import Testing
     #expect(lines == lines.sorted() && lines.count >= 2, "\(lines)")
   }
 
-  /// Up to forty lines above a header are passed over. In the middle of a file, they may be rows of another
-  /// table.
+  /// Up to forty lines above a header are skipped. In the middle of a file, such lines may be rows of another
+  /// table, so they are reported as rejected.
   @Test func rowsOfAnotherTableAboveAHeaderAreReportedAsRejected() throws {
     let libreView = try String(
       contentsOf: Repository.samples.appending(path: "libreview/libreview-mmol-en-21-columns.csv"),

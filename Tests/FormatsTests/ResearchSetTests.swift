@@ -107,7 +107,8 @@ import Testing
 
   // MARK: Diaguard
 
-  /// A name that is listed with two amounts, a food that is not listed, and one without carbohydrates have none.
+  /// A food has no carbohydrates if it is not listed, is listed without an amount, or is listed with two
+  /// amounts.
   @Test func theFoodsOfADiaguardMealHaveTheCarbohydratesOfTheList() throws {
     let text = """
       "meta";"23"

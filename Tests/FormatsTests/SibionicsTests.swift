@@ -117,8 +117,8 @@ import Testing
     #expect(given.readings.count == 9 && given.readings.allSatisfy { $0.kind == .ketone })
   }
 
-  /// A table is recognised by two of three signs: the column `No.`, the small r in `reading`, and the form of
-  /// the times.
+  /// A table is recognised by two of three signs: the column `No.`, the small r in `reading`, and the
+  /// notation of the times.
   @Test(arguments: [
     ("No.,Time,Sensor reading(mmol/L)\n", true),
     ("Time,Sensor reading(mmol/L)\n2026-05-13 08:00:00,1.0\n", true),

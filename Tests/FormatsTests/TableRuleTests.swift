@@ -18,7 +18,7 @@ import Testing
     try TextExport(text) { if table.format == "diasend" { $0.kind = .smbg } }
   }
 
-  /// The sorted times and values of an export, in the same form for every format.
+  /// The sorted times and values of an export, in the same notation for every format.
   private static func points(_ export: TextExport) -> [String] {
     export.readings.map { reading in
       "\(reading.deviceTime.text) \(reading.measurement.quantity.map { plainNumber($0.number) } ?? "-")"

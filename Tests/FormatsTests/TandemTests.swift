@@ -73,8 +73,8 @@ import Testing
     #expect(!"\(export.rejections) \(export.skipped)".contains("Sample Person"))
   }
 
-  /// Pumps without Control-IQ state their rates in a section of the timeline. tconnectsync, too, lets each
-  /// rate hold until the next one.
+  /// Pumps without Control-IQ state their rates in a section of the timeline. Each rate holds until the next
+  /// one, as in the program tconnectsync.
   @Test func aTandemSectionOfBasalRatesIsReadIncludingARateOfZero() throws {
     let export = try TextExport(
       Self.readings + row("2026-05-04T00:01:33", "212")

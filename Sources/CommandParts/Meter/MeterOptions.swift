@@ -24,7 +24,7 @@ package struct MeterOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Use the paired Bluetooth meter with this address.", valueName: "address"))
   var bluetooth: BluetoothArgument?
 
-  /// The options without values, for the parser.
+  /// Creates the options without values. The parser sets the values.
   package init() {}
 
   /// Whether at least one of the options is given.
@@ -69,7 +69,7 @@ package struct USBArgument: ExpressibleByArgument, Equatable {
     port = parts.count == 2 ? String(parts[1]) : nil
   }
 
-  /// The ids and the port in the form of the command line.
+  /// The ids and the port as they are typed on the command line.
   package var text: String { MeterModel.ids(vendorID, productID) + (port.map { "@" + $0 } ?? "") }
 
   /// Whether a plugged device has these ids, and this port if one is given.
@@ -82,7 +82,7 @@ package struct USBArgument: ExpressibleByArgument, Equatable {
     return UInt16(text, radix: 16)
   }
 
-  /// Whether a text has the form of the kernel's names for ports, such as `1-1.4`.
+  /// Whether a text is like the kernel's names for ports, such as `1-1.4`.
   private static func isPort(_ text: Substring) -> Bool {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     return parts.count == 2

@@ -7,7 +7,7 @@ import USBTransport
 
 /// A Bluetooth meter that this program has paired.
 package struct PairedMeter: Hashable {
-  /// The Bluetooth address, in the form `D4:3E:00:12:34:56`.
+  /// The Bluetooth address, such as `D4:3E:00:12:34:56`.
   package var address: String
   /// The name that the meter advertises, for messages.
   package var name: String

@@ -53,7 +53,7 @@ package enum CountText {
     }
   }
 
-  /// A doubt whether two sources state the same items, with the commands that decide it.
+  /// Lines about a doubt whether two sources state the same items, with the commands that decide the doubt.
   package static func lines(_ doubt: SourceDoubt) -> [String] {
     let (name, unit) =
       switch doubt.kind {

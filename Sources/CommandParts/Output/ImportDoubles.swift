@@ -7,7 +7,8 @@ package import Report
 
 /// The items of an import that another source has, too. The import reports them at its end.
 package struct ImportDoubles {
-  /// The new items of one source that another source has as well, so that each counts only once.
+  /// What a number of doubled items is about: their kind, their source, and the other source that has them,
+  /// too.
   struct Line: Hashable {
     let kind: CountableItem.Kind
     let source: CountingSource

@@ -173,9 +173,9 @@ extension ItemDetails {
     reason.map { [line("refused", displayed($0))] } ?? []
   }
 
-  /// What the meter's clock showed at the import of this reading, and how far shown times are from the
-  /// meter's internal clock. If the import found only one such difference, the time of the reading on the
-  /// internal clock is added.
+  /// Lines about the meter's clock: what it showed at the import of this reading, and how far shown times are
+  /// from the meter's internal clock. If the import found only one such difference, the time of the reading
+  /// on the internal clock is added.
   private func clockLines(_ reading: StoredReading) throws -> [String] {
     let ingest = try store.ingest(reading.ingest)
     let offset = try ClockOffset(of: reading, in: ingest)

@@ -4,11 +4,11 @@ package import Formats
 package import Logbook
 package import LogbookStore
 
-/// Writes stored items in one form of output, in the order in which they come.
+/// Writes stored items in one output format, in the order in which they come.
 package protocol ItemWriter {
   mutating func begin()
   mutating func write(_ item: StoredItem)
-  /// Ends the output. Returns messages about contents that the form cannot represent.
+  /// Ends the output. Returns messages about contents that the output format cannot represent.
   mutating func end() -> [String]
 }
 
@@ -121,7 +121,7 @@ package struct OwnFormatWriter: ItemWriter {
   package func end() -> [String] { [] }
 }
 
-/// An item in the form of glucoport's own format.
+/// An item as glucoport's own format has it.
 extension GlucoportItem {
   /// Converts a stored item.
   package init(_ item: StoredItem) {

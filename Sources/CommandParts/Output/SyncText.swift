@@ -5,8 +5,8 @@ import LogbookStore
 
 /// The words for the sync state of an item.
 enum SyncText {
-  /// The word for a state, with the reason after `queued`. It is empty for a synced item. An item that only
-  /// waits for the next upload has no reason.
+  /// The word for a sync state, with the reason after `queued`. It is empty for a synced item. An item that
+  /// only waits for the next upload has no reason.
   static func mark(_ state: SyncState) -> String {
     switch state {
     case .synced: ""

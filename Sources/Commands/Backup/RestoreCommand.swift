@@ -114,7 +114,8 @@ struct RestoreCommand: PrintingCommand {
     )
   }
 
-  /// Refuses a backup file that has the name of a temporary file of this command, which would overwrite it.
+  /// Refuses a backup file that has the name of a temporary file of this command. The command would overwrite
+  /// such a backup.
   private func requireForeignName(besides path: String) throws {
     let own = [".part", ".restoring", ".restoring.part", ".before-restore.part"].map { path + $0 }
     for name in own where Host.isSameFile(file.path, name) {

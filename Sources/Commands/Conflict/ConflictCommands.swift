@@ -111,8 +111,8 @@ enum ConflictText {
       "\(conflict.mine.deviceTime.text.replacing("T", with: " "))\(mark)  \(kind)\(blanks) \(conflict.guid.prefix(8))  \(reason(conflict))"
   }
 
-  /// All lines about a conflict: the record, the times of both edits, and each differing part of the record
-  /// with its text in every version.
+  /// All lines about a conflict: the record, the times of both edits, and each differing field or other
+  /// member of the record with its text in every version.
   static func lines(_ conflict: RecordConflict) -> [String] {
     var lines = [line(conflict), "  id      \(conflict.guid)"]
     if conflict.cause == .edited {

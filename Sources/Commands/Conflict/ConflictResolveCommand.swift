@@ -172,8 +172,8 @@ enum TextEditor {
   }
 }
 
-/// One part of a record in which the versions of a conflict differ, with its text in each version. A text is
-/// nil if the version lacks the part.
+/// A field or another member of a record in which the versions of a conflict differ, with its text in each
+/// version. A text is nil if the version lacks the member.
 struct Difference {
   /// The name of a field, or of another member of the record in glucoport-json(5).
   let name: String
@@ -181,8 +181,8 @@ struct Difference {
   let mine: String?
   let theirs: String?
 
-  /// The differing parts of a conflict. Members of the record come before its fields, which are sorted by
-  /// name.
+  /// The fields and other members in which the versions of a conflict differ. Fields come last and are sorted
+  /// by name.
   static func of(_ conflict: RecordConflict) -> [Difference] {
     let (base, mine, theirs) = (conflict.base, conflict.mine, conflict.theirs)
     let parts = ["deleted", "device_time", "entry_guid"].map { name in

@@ -4,8 +4,8 @@ import CommandParts
 import Logbook
 import LogbookStore
 
-/// Chooses the ids of an entry's items: random ids, or ids that are derived from the typed line. Equal lines
-/// with a complete time get the same ids at each run, so a file of lines can be read repeatedly.
+/// Chooses the ids of an entry's items: random ids, or ids that are derived from the typed line. A line with
+/// a complete time gets the same ids each time the input is read. So a file of lines can be read repeatedly.
 struct EntryIDs {
   private let line: [String]
 
@@ -14,8 +14,8 @@ struct EntryIDs {
 
   /// Derives the ids from a line.
   ///
-  /// - Parameter number: how many equal lines precede this line in the input. Each equal line thus gets other
-  ///   ids.
+  /// - Parameter number: how many equal lines precede this line in the input. Equal lines of one input thus
+  ///   get different ids.
   init(line: String, number: Int) { self.line = ["typed-line", line, String(number)] }
 
   private init(line: [String]) { self.line = line }
@@ -90,8 +90,8 @@ struct EntryDraft {
     return records.map { (draft: $0.0, guid: $0.1) }
   }
 
-  /// The record for a text without amounts. It annotates the reading of the entry, or is a note if the entry
-  /// has no reading.
+  /// The record for the text of an entry without doses, food and exercise. It annotates the reading of the
+  /// entry, or is a note if the entry has no reading.
   private func textRecord(_ text: String, _ ids: EntryIDs, of reading: Reading?) -> (RecordDraft, String) {
     var fields = RecordFields(["text": .text(text)])
     guard words.readings.isEmpty else {

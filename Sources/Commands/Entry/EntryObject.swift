@@ -6,7 +6,8 @@ import Formats
 import Logbook
 import LogbookStore
 
-/// A JSON line of `add -`, in the form of `list --format ndjson`. Only the value or the fields are required.
+/// A JSON line of `add -`, with the members that `list --format ndjson` prints. A reading needs only its
+/// value, and a record only its fields.
 struct EntryObject {
   private var texts: [String: String] = [:]
   private var numbers: [String: Double] = [:]

@@ -136,8 +136,8 @@ struct EntryWords {
     return isDigit(first) || isSign && word.utf8.dropFirst().first.map(isDigit) == true
   }
 
-  /// Whether a word is a number in a form that is refused: with a sign, in digits of another script, or as a
-  /// fraction character.
+  /// Whether a word is a number in a notation that is refused: with a sign, in digits of another script, or
+  /// as a fraction character.
   private static func isUnreadableNumber(_ word: String) -> Bool {
     let scalars = word.unicodeScalars.drop { "+-\u{2212}\u{2013}".unicodeScalars.contains($0) }
     let category = scalars.first?.properties.generalCategory
@@ -162,7 +162,7 @@ struct EntryWords {
 // MARK: - Amounts
 
 extension EntryWords {
-  /// The field that each unit of a record sets. The keys are in lower case.
+  /// For each unit of records, by its name in lower case: the kind of record and the field that it sets.
   private static let recordUnits:
     [String: (kind: RecordKind, unit: RecordField.TypedUnit, field: RecordField)] =
       recordKinds.reduce(into: [:]) { units, kind in

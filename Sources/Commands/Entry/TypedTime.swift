@@ -4,8 +4,8 @@ import CommandParts
 import Logbook
 
 /// Finds words for times in a typed entry, such as `yesterday`. Only `--at` sets the time of an entry, so
-/// these words are refused next to a value. A duration next to a word such as `after` is a time, and not
-/// exercise.
+/// these words are refused next to a value. A duration normally states exercise. Next to a word such as
+/// `after`, it states a time, so it is refused, too.
 enum TypedTime {
   /// Refuses a duration that says when a value was measured: `110 2h after lunch`.
   ///
@@ -88,7 +88,7 @@ enum TypedTime {
   ]
 }
 
-/// Words next to an amount in grams that name a part of food other than carbohydrates.
+/// Words that name a nutrient other than carbohydrates. They are next to an amount in grams.
 enum TypedFood {
   /// The field of food that a word after grams names; nil for any other word.
   static func field(of word: String) -> String? {

@@ -10,8 +10,8 @@ import USBTransport
 /// Opens the meter that the options mean, and runs work with it until the work is done or a signal comes.
 ///
 /// Each meter is opened only once, since some meters answer only once after they are plugged in. So if a
-/// serial number is requested, the work is started with one meter after the other. It ends at once if a meter
-/// turns out to have another serial number.
+/// serial number is requested, the work is started with one meter after the other. The work with a meter ends
+/// at once if the meter turns out to have another serial number.
 struct MeterOpener {
   /// Inserts a layer between the driver and the meter, such as a recorder.
   typealias Wrap = (PluggedMeter, any Transport) throws -> any Transport
@@ -180,8 +180,8 @@ extension MeterOpener {
   private func returned(_ meter: PluggedMeter) throws -> PluggedMeter? {
     guard meter.bluetooth == nil else { return nil }
     for _ in 0..<10 {
-      // A signal ends the pause early. A meter that the kernel resets returns together with its drivers, so
-      // no further pause is needed.
+      // A signal ends the pause early. When the kernel has reset a meter, the meter and its kernel drivers
+      // return together. So no further pause is needed.
       usleep(500_000)
       if SignalFlag.isRaised { return nil }
       let device = try bus.devices().first { device in

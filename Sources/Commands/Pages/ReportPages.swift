@@ -105,7 +105,8 @@ extension ReportPages {
     return LogbookZones(records: records).zone()
   }
 
-  /// Adds the records of these shown times, and all records about other items, such as withdrawals.
+  /// Adds the records whose shown time is in the range, and all records about other items, such as
+  /// withdrawals.
   private func addRecords(
     of range: Range<Int64>, _ parts: any PartService, to thread: BackgroundWorker<PageStore>
   ) async throws {

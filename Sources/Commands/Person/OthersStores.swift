@@ -4,8 +4,8 @@ import CommandParts
 import Logbook
 import LogbookStore
 
-/// The stores of the other persons on this computer. An input with readings that one of them has was probably
-/// meant for that person.
+/// The stores of the other persons on this computer. If one of these stores has readings of an input, the
+/// input was probably meant for the person of that store.
 ///
 /// Only serial numbers and a few readings at the beginning of an input are compared. So a large import does
 /// not search the other stores. A device or reading that the person's own store has is accepted:

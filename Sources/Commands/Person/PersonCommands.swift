@@ -130,8 +130,8 @@ struct PersonAssignCommand: PrintingCommand {
 
 /// The path of a folder that is assigned to a person.
 enum PersonFolder {
-  /// The path in the form in which the list stores it: absolute and without links. So all paths to a folder
-  /// become the same path.
+  /// The path as the list of persons stores it: absolute and without links. So all paths to a folder become
+  /// the same path.
   ///
   /// - Throws: `Failure` of category `missingInput` if the path is not that of a folder.
   static func path(_ given: String) throws(Failure) -> String {

@@ -172,7 +172,7 @@ struct MeterOwner {
 
   /// - Parameters:
   ///   - plug: the serial number that the USB plug reports; empty if it reports none.
-  ///   - place: the port, for messages; nil if the caller adds it.
+  ///   - place: the port, for messages; nil if the caller adds the port to the message.
   init(_ identity: MeterIdentity, plug: String = "", at place: String? = nil, _ persons: PersonList) {
     let serials = [identity.device.serial, plug].filter { !$0.isEmpty }
     names = serials.isEmpty ? [identity.device.model] : serials

@@ -183,7 +183,7 @@ struct StoreErasure {
     if failures.isEmpty { try notes.remove() }
   }
 
-  /// Removes a file, or stores the reason why it is kept. Returns whether the file existed.
+  /// Removes a file, or notes in `unreached` why the file is kept. Returns whether the file existed.
   @discardableResult
   private mutating func remove(_ path: String, sha256: String?, or other: String) -> Bool {
     do {

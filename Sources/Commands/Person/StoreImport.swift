@@ -147,7 +147,8 @@ extension Store {
 }
 
 extension StatedPerson {
-  /// Whether both describe one person; nil if they have neither the name nor the date of birth in common.
+  /// Whether both lists describe one person. The dates of birth are compared, else the names. The result is
+  /// nil if neither a date of birth nor a name is in both lists.
   fileprivate static func agree(_ one: [StatedPerson], _ other: [StatedPerson]) -> Bool? {
     for kind in [Kind.birthDate, .name] {
       guard let mine = one.first(where: { $0.kind == kind }),

@@ -14,8 +14,8 @@ struct PushOption: ParsableArguments {
   @Flag(help: "Send it at once; if that fails, it stays queued for the next upload.")
   var push = false
 
-  /// Tries to send edits, and returns them with their new state. The edits are stored in any case. So if an
-  /// edit stays queued, the reason is printed and nothing is thrown.
+  /// Tries to send edits, and returns them with their sync state after the attempt. The edits are stored in
+  /// any case. So if an edit stays queued, the reason is printed and nothing is thrown.
   func attempt(
     _ edits: [RecordEdit], in store: Store, _ storeOptions: StoreOptions, _ output: Output,
     isQuiet: Bool
@@ -28,7 +28,7 @@ struct PushOption: ParsableArguments {
     }
   }
 
-  /// Tries to send readings and records, and returns them with their new state.
+  /// Tries to send readings and records, and returns them with their sync state after the attempt.
   func attempt(
     _ items: [StoredItem], in store: Store, _ storeOptions: StoreOptions, _ output: Output, isQuiet: Bool
   ) async throws -> [StoredItem] {

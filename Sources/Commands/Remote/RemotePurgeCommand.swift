@@ -56,7 +56,7 @@ struct RemotePurgeCommand: AsyncParsableCommand, ClassifiedCommand {
 }
 
 extension RemotePurgeCommand {
-  /// Throws unless the name of the logbook was given on the command line, or the person types it now.
+  /// Throws if the name of the logbook is neither given on the command line nor typed by the person.
   private func requireName(_ name: String, _ setting: RemoteSetting, _ output: Output) throws {
     let given: String?
     if let confirm {

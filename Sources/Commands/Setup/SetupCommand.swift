@@ -167,8 +167,7 @@ struct SetupManifest: Equatable {
 
   init() {}
 
-  /// Reads the text of a manifest, which has one line for each file and folder. Lines of another form are
-  /// ignored.
+  /// Reads the text of a manifest, which has one line for each file and folder. Other lines are ignored.
   init(_ text: String) {
     for line in text.split(separator: "\n") {
       if line.hasPrefix("folder ") {

@@ -34,7 +34,8 @@ struct FetchRun {
     var updatedRecords = 0
     var rejected = 0
     var rejections: [Rejection] = []
-    /// The number of values that differ from the stored ones at their times. The stored ones are kept.
+    /// The number of values in the answer that differ from the stored values at the same times. The stored
+    /// values are kept.
     var otherValues = 0
     /// Other devices in the store that have the same readings.
     var likelyDuplicates: [LikelyDuplicate] = []

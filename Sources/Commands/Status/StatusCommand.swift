@@ -144,7 +144,7 @@ struct StatusCommand: PersonVisitor {
   }
 }
 
-/// The forms of output for monitoring programs.
+/// The output formats for monitoring programs.
 enum StatusFormat: String, CaseIterable, ExpressibleByArgument { case prometheus, nagios }
 
 /// The result of a check as metrics, in the text format that node_exporter's textfile collector reads.
@@ -188,7 +188,7 @@ struct StatusMetrics {
     return lines.isEmpty ? [] : ["# HELP \(name) \(help)", "# TYPE \(name) gauge"] + lines
   }
 
-  /// The path of the store in the form for a label. It distinguishes the stores of one computer.
+  /// The path of the store, escaped for a label. It distinguishes the stores of one computer.
   private var escaped: String {
     displayed(text.path).replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
   }

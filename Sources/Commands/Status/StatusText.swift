@@ -233,8 +233,8 @@ struct StatusText {
     overview.recordLines.filter(\.isListed).reduce(0) { $0 + $1.refused }
   }
 
-  /// The end of a line about a device or kind: how many items are pending, and why. It is empty if all items
-  /// of the store are pending, since the total shows that.
+  /// The end of a line about a device or kind: how many items are pending, and why. It is empty if one reason
+  /// applies to all items of the line, and all items of the store are pending: the total shows that.
   private func reasons(_ counts: [(String, Int)], of all: Int) -> String {
     if counts.contains(where: { $0.1 == all }),
       overview.readings + overview.records == overview.pendingReadings + pendingRecords
