@@ -74,7 +74,7 @@ package enum ExitStatus: Int32, Error {
 // MARK: - Results that are not failures
 
 extension ExitStatus {
-  /// The exit status of an import: `badInput` if the input is truncated or contradicts stored readings,
+  /// The exit status of an import: `badInput` if the input may be truncated or contradicts stored readings,
   /// `partial` if rows were rejected.
   package static func of(_ report: ImportReport) -> ExitStatus {
     if report.end.fault != nil || report.contradictions != nil { return .badInput }

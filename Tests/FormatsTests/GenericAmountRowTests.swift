@@ -33,7 +33,7 @@ import Testing
     #expect(forced.records.count == 5)
   }
 
-  @Test func aUnitDecidesWithoutAKind() throws {
+  @Test func withoutAColumnOfKindsTheUnitDecidesWhichRowsAreDoses() throws {
     let rows = ["5,U", "60,g", "0.8,U/h", "7,", "8,IE"]
     let doses = try export(rows, "Value,Unit", ["insulin": "Value"])
     #expect(doses.records.map { $0.fields.amount("units") } == [5, 7, 8])

@@ -102,7 +102,7 @@ import Testing
 
   /// A column of sources whose words also state the kind of the readings.
   @Test(arguments: ["source", "Quelle", "origin"], ["forecast", "predicted", "imputed"])
-  func aSourceThatIsNoMeasurementRefusesTheTable(_ name: String, _ word: String) throws {
+  func aSourceThatIsNotAMeasurementRefusesTheTable(_ name: String, _ word: String) throws {
     func text(_ last: String) -> String {
       "time,glucose,\(name)\n" + Self.rows { ",\($0 > 18 ? last : "sensor")" }
     }

@@ -136,7 +136,7 @@ import Testing
     #expect(try ScratchFile(one + Self.table + same + Self.table).refusal() == nil)
   }
 
-  @Test func aHeaderWithoutANameForTheRowNumberKeepsItsTitle() throws {
+  @Test func aTitleIsReadIfTheColumnOfRowNumbersHasNoName() throws {
     let rows = Self.table.split(separator: "\n").enumerated().map { $0 == 0 ? $1 : "\($0)," + $1 }
     let text = "Patient: Anna Muster\n" + rows.joined(separator: "\n") + "\n"
     #expect(try Self.persons(text) == [try #require(StatedPerson(name: "Anna Muster"))])

@@ -148,7 +148,7 @@ import Testing
     #expect(try shown() == [])
     try step(.undo)
     #expect(try shown() == ["a"])
-    // After the undo, the withdrawal record exists but hides nothing. It can hide the same record again.
+    // After the undo, the withdrawal record exists but hides nothing. It can hide the reading again.
     try set(true)
     #expect(try shown() == [])
   }

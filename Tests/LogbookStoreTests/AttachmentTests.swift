@@ -129,8 +129,8 @@ import Testing
     }
   }
 
-  /// Each row of `queued` is for one aspect of a record: its content or its file. The acknowledgement of the
-  /// content leaves the row of the file in the queue.
+  /// Each row of `queued` is for one aspect of an attachment: its record or its file. The acknowledgement of
+  /// the record leaves the row of the file in the queue.
   @Test func recordAndContentOfAnAttachmentAreAcknowledgedSeparately() throws {
     let guids = try attach(Array("one".utf8), Array("other".utf8))
     let aspects = { (guid: String) in
@@ -250,7 +250,7 @@ import Testing
     #expect(try !scratch.open(.editor).queueDownload(.attachment(content.digest), .waiting, at: 1))
     #expect(try downloads().isEmpty, "what is here is not fetched")
     // If another program queues a download of a content that is already complete, the next answer of the
-    // remote removes this row.
+    // remote removes the row of this download.
     try scratch.open(.editor).write {
       try $0.execute(
         sql: "INSERT INTO download (kind, subject, priority, queued_at) VALUES ('attachment', ?, 0, 1)",

@@ -6,7 +6,8 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests what a store compares with its remote, what it then queues for upload again, and its removal.
+/// Tests what a store compares with its remote, what it then queues for upload again, and the removal of a
+/// store.
 @Suite struct ComparisonTests {
   private func filled() throws -> ScratchStore {
     let scratch = try ScratchStore()

@@ -162,7 +162,7 @@ import Testing
     #expect(try totals(store(halves.map(\.1) + halves.map(\.0))) == expected, "seed \(seed)")
   }
 
-  @Test(arguments: Seeds.first(3)) func thePeriodOfAQueryDoesNotChangeTheTotalsOfItsDays(seed: UInt64) throws
+  @Test(arguments: Seeds.first(3)) func theRequestedPeriodDoesNotChangeTheTotalsOfItsDays(seed: UInt64) throws
   {
     var random = SeededGenerator(seed: seed)
     let scratch = try store(Self.inputs(&random))
@@ -294,7 +294,7 @@ import Testing
     #expect(try sum(totals(scratch), .smbg) == 500)
   }
 
-  @Test func withoutAPossibleCopyOfASensorNoSensorValuesAreRead() throws {
+  @Test func withoutAPossibleCopyOfASensorValueNoSensorValuesAreRead() throws {
     var random = SeededGenerator(seed: 1)
     let scratch = try store([Self.relayed[0]] + Self.sticks(&random))
     #expect(try !scratch.open(.reader).mayRelaySensors())
@@ -303,7 +303,7 @@ import Testing
   }
 
   /// A finger stick of a meter, and a finger stick with another value that a person typed half an hour later.
-  @Test func twoFingerSticksThatAPersonJoinsCountOnceWhileBothAreVisible() throws {
+  @Test func afterADecisionTwoFingerSticksCountOnceWhileBothAreVisible() throws {
     func stick(_ minute: Int64, _ milligrams: Double, _ kind: ReadingKind = .smbg) -> Reading {
       Reading(
         device: DeviceIndex(0), kind: kind, at: DeviceTime(seconds: Self.start + 43_200 + minute * 60),

@@ -241,7 +241,7 @@ import Testing
     let other = try add(6.1, grams: 50)
     #expect(!other.isNew && other.differs)
     #expect(try shown() == ["6.1", #"{"carbs":45}"#])
-    // If the person stated no time, the record has the time of the input. This time is not compared.
+    // If the person stated no time, the record has the time at which it was typed. This time is not compared.
     var draft = food(45)
     draft.deviceTime = DeviceTime(seconds: Make.noon + 60)
     var entry = TypedEntry(records: [(draft, guid)])

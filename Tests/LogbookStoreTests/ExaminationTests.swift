@@ -263,7 +263,7 @@ import Testing
     #expect(found.misplacedSeries == series && found.lostWithdrawals == withdrawals, "\(found)")
   }
 
-  @Test func everyCheckConstraintOfATableStatementIsFound() throws {
+  @Test func everyCheckConstraintInACreateTableStatementIsFound() throws {
     let statement = """
       CREATE TABLE t (
         -- A comment's quote and CHECK (no rule).

@@ -70,8 +70,8 @@ import Testing
     "changed_statement", "changed_withdrawal", "changed_record", "changed_series",
   ]
 
-  /// Runs statements on a separate SQLite connection. Returns the error code and message, or nil if they
-  /// succeed.
+  /// Runs SQL statements on a separate connection. Returns the error code and message, or nil if the
+  /// statements succeed.
   private func bare(_ sql: String) throws -> (code: Int32, message: String)? {
     var connection: OpaquePointer?
     try #require(sqlite3_open_v2(scratch.path, &connection, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)

@@ -88,7 +88,7 @@ import Testing
       }
     }
     // A first import that failed is repeated. The repetition still counts as the first import, which sets the
-    // home time zone.
+    // base zone.
     #expect(throws: Failure.self) { try run(batch([0]), isKilled: true) }
     try scratch.open().endFirstImport()
     try run(batch([0, 1]))
@@ -113,7 +113,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM setting WHERE name = 'base-of-import'") == 0)
   }
 
-  // MARK: Contents of a statement
+  // MARK: What a zone record states
 
   @Test func aTimeZoneGivenForAnImportIsKeptWhenTheHomeTimeZoneChanges() throws {
     _ = try importing(batch([0, 1]), in: Self.madrid)
@@ -294,7 +294,7 @@ import Testing
     _ = try addPeriod("Asia/Kolkata", devices: [Self.device], 9001)
     #expect(try hours() == ["9 5 9", "9 9 9"])
     // The import with the zone Madrid is later than the device's period, so Madrid wins. The later period
-    // with New York does not change the reading, since the first period names its device.
+    // with New York does not change the reading, since the first period names the reading's device.
     _ = try importing(batch([1]), in: Self.madrid)
     #expect(try hours() == ["9 2 9", "9 2 9"])
     _ = try addPeriod(Self.newYork, 9002)
@@ -307,7 +307,7 @@ import Testing
     #expect(try hours() == ["9 2 9", "9 2 9"])
   }
 
-  /// The period is entered a second time, after the import. The second entry counts as a later statement.
+  /// The period is entered a second time, after the import. So it counts as stated after the import.
   @Test func aZonePeriodEnteredAgainWinsOverAnImportInBetween() throws {
     _ = try addPeriod(Self.newYork, 9000)
     _ = try importing(batch([1]), in: Self.tokyo)

@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func aQueryInKeyOrderNeedsNoSorting() throws {
+  @Test func aQueryInPrimaryKeyOrderNeedsNoSorting() throws {
     try fill(20)
     for isDescending in [false, true] {
       let sql = PartitionWalk.sql(ItemFilter(), ListOrder(isDescending: isDescending))
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func theReadingsOfAnImportAreReadBetweenItsPositions() throws {
+  @Test func theReadingsOfAnImportAreReadBetweenItsFirstAndLastPosition() throws {
     try fill(20)
     try scratch.ingest(
       Make.batch((30..<40).map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + $0 * 300) }))

@@ -31,8 +31,8 @@ struct MeterPositionTests {
     #expect(try scratch.open(.reader).meterPosition(of: Make.device) == position(1))
     try store(position(2, at: Make.noon + 60), Make.noon + 60)
     #expect(try scratch.open(.reader).meterPosition(of: Make.device) == position(2, at: Make.noon + 60))
-    // Another driver of the same meter may not know entry numbers. An import with it keeps the stored
-    // position.
+    // Another driver of the same meter may not know entry numbers. An import with that driver keeps the
+    // stored position.
     try store(nil, Make.noon + 120)
     #expect(try scratch.open(.reader).meterPosition(of: Make.device)?.number == 2)
     let other = Device(vendor: "Test", model: "Meter", serial: "S9", format: "test")

@@ -39,7 +39,7 @@ import Testing
   @Test(
     arguments: roles,
     [
-      // The first four statements are refused since the record is synced, a note has no file, the record is
+      // The first four SQL statements are refused: the record is synced, a note has no file, the record is
       // missing, and the entry is wrong.
       "INSERT INTO queued VALUES ('\(synced)', 'record', '\(synced)', 1, 1)",
       "INSERT INTO queued VALUES ('\(synced)', 'file', '\(synced)', 1, 1)",

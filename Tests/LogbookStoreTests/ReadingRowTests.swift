@@ -8,7 +8,7 @@ import Testing
 @testable import LogbookStore
 
 /// Tests readings that are stored in chunks. If the readings of a chunk differ only in a few columns,
-/// `ReadingWriter` uses a faster statement. Unsorted readings are sorted first.
+/// `ReadingWriter` uses a faster SQL statement. Unsorted readings are sorted first.
 @Suite struct ReadingRowTests {
   private let scratch: ScratchStore
 

@@ -97,7 +97,7 @@ import Testing
     #expect(try scratch.number("SELECT withdrawn FROM readings") == 1)
   }
 
-  @Test func theRecordThatHidesAReadingIsFoundByItsKey() throws {
+  @Test func theViewFindsWithdrawalsOfReadingsByPrimaryKey() throws {
     let plan = try scratch.rows("EXPLAIN QUERY PLAN SELECT withdrawn FROM readings")
     #expect(plan.contains { $0.contains("SEARCH w USING PRIMARY KEY") }, "\(plan)")
   }

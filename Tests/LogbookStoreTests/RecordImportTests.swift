@@ -61,7 +61,8 @@ import Testing
     }
   }
 
-  /// The undone export was the latest one. Without it, an export with an earlier time can change the record.
+  /// The undone export was the latest one. While it is undone, an export with an earlier time can change the
+  /// record.
   @Test func anUndoneExportDoesNotDecideTheContentOfARecord() throws {
     try scratch.ingest(food(30), generatedAt: 10)
     try scratch.ingest(food(30), generatedAt: 30)

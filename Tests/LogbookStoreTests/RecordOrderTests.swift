@@ -113,8 +113,8 @@ import Testing
     #expect(try scratch.rows("SELECT fields, version FROM record") == [#"{"carbs":40} 2"#])
   }
 
-  /// A pump has only one basal rate at a time. So a second equal row of it is a repetition and not a further
-  /// amount.
+  /// A pump has only one basal rate at a time. So a second equal row of a basal rate is a repetition, and not
+  /// a further amount.
   @Test func onlyEqualRowsOfDosesAndMealsAreCountedAsAmounts() throws {
     func amounts(_ kind: RecordKind, _ fields: [String: FieldValue], repeatsRows: Bool = false) throws -> Int
     {

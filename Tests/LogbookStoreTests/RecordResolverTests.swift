@@ -138,7 +138,7 @@ import Testing
     }
     let edit = try resolver.resolve(conflict, .mine, at: 300)
     // The deletion is stored as a further edit. If another node resolves the conflict differently, this edit
-    // shows it that the record has changed.
+    // shows that node that the record has changed.
     #expect(edit.edits == 2)
     #expect(try row(Self.child) == ["2 1 1 {} r2 1 1 300"])
     #expect(try row() == ["3 1 1 {} r1 1 1 300"])

@@ -63,7 +63,8 @@ import Testing
     #expect(try scratch.refusal(.editor, "UPDATE record SET \(change), version = version + 1") == nil)
   }
 
-  /// A sync transaction reads before it writes. No other writer can change the store between the two.
+  /// A sync transaction reads before it writes. No other writer can change the store between its reads and
+  /// its writes.
   @Test func aTransactionOfSyncLocksOutWritersFromItsFirstStatement() throws {
     let editor = try scratch.open(.editor)
     try editor.queue.inDatabase { try $0.execute(sql: "PRAGMA busy_timeout = 0") }

@@ -98,7 +98,7 @@ import Testing
   }
 }
 
-/// Tests which records are pending. The query uses the partial index `record_pending`.
+/// Tests which records are pending. The SQL query uses the partial index `record_pending`.
 @Suite struct PendingRecordTests {
   private static let pending =
     "SELECT count(*) FROM record INDEXED BY record_pending WHERE version > version_synced AND conflict IS NULL "

@@ -188,7 +188,8 @@ import Testing
     try queue.close()
   }
 
-  /// A writer holds the lock. Waiting for it would fail with "locked" instead of the real reason, the schema.
+  /// Another connection writes and holds the lock. Waiting for the lock would fail with "locked" instead of
+  /// the real reason, the schema.
   @Test func aFileOfANewerSchemaIsRefusedEvenWhileItIsWritten() throws {
     let schema = Self.later(Self.steps)
     try database { try $0.execute(sql: "PRAGMA user_version = 9") }

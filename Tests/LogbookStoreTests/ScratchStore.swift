@@ -11,8 +11,8 @@ import Testing
 final class ScratchStore {
   let folder: URL
   var path: String { folder.appending(path: "logbook.db").path }
-  /// The connection for the queries of this class, and the inode of its file. It stays open because each
-  /// opening parses the whole schema.
+  /// The connection for the queries of this class, and the inode of its file. The connection stays open
+  /// because each opening parses the whole schema.
   private var reader: (store: Store, file: Int)?
 
   init() throws {
@@ -75,8 +75,8 @@ final class ScratchStore {
     try reading().queue.inDatabase { try Int.fetchOne($0, sql: sql) ?? -1 }
   }
 
-  /// Runs a statement in a role. Returns the message with which the store refuses the statement, or nil if it
-  /// succeeds.
+  /// Runs an SQL statement in a role. Returns the message with which the store refuses the statement, or nil
+  /// if it succeeds.
   func refusal(_ role: StoreRole, _ sql: String) throws -> String? {
     try open(role).queue.inDatabase { database in
       do {
@@ -88,8 +88,8 @@ final class ScratchStore {
     }
   }
 
-  /// Runs a statement with the rules of the schema switched off, as a damaged disk or another program might
-  /// change the store. The rules are then restored, since glucoport refuses a store without them.
+  /// Runs an SQL statement with the rules of the schema switched off, as a damaged disk or another program
+  /// might change the store. The rules are then restored, since glucoport refuses a store without them.
   func damage(_ sql: String) throws {
     reader = nil
     let rules = try loosen()
@@ -127,7 +127,7 @@ final class ScratchStore {
     return rules
   }
 
-  /// The value and the occurrence of every reading, in the order of the primary key.
+  /// The value and the number `occurrence` of every reading, in the order of the primary key.
   func occurrences() throws -> [String] {
     try rows(
       "SELECT CAST(value AS INTEGER), occurrence FROM reading ORDER BY partition, position, series, value_bucket, occurrence"

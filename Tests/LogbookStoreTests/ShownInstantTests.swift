@@ -86,7 +86,7 @@ import Testing
   // MARK: Zones of the logbook
 
   @Test(arguments: ["America/New_York", "Asia/Kolkata", "Pacific/Apia", "Etc/UTC"])
-  func anotherTimeZoneShowsInstantsAtOtherTimesAndLeavesThem(_ name: String) throws {
+  func anotherTimeZoneShowsInstantsAtOtherTimesWithoutChangingThem(_ name: String) throws {
     _ = try ingest(Self.batch(), into: scratch, in: "Europe/Berlin")
     #expect(try scratch.refusal(.sync, "UPDATE reading SET uploaded = 1 WHERE position % 7 = 0") == nil)
     let before = try instants()
@@ -124,8 +124,8 @@ import Testing
     #expect(
       counts.newReadings == 0 && counts.knownReadings == 240 && counts.newRecords == 0
         && counts.knownRecords == 48)
-    // The source states instants, so the zone of the logbook shows them. Only a zone that a person gives for
-    // the import would be used instead.
+    // The source states instants, so the shown times follow from the zone of the logbook. Only a zone that a
+    // person gives for the import would be used instead.
     #expect(try shown(scratch) == before)
   }
 
@@ -205,7 +205,7 @@ import Testing
     #expect(edit == (isAllowed ? nil : "a change of a record raises its version"))
   }
 
-  @Test func noProgramMovesAShownTimeLikeAnInstant() throws {
+  @Test func noProgramChangesAShownTimeThatTheSourceStates() throws {
     try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(100))]))
     let both = "UPDATE reading SET device_time = device_time + 60, derived_offset = derived_offset + 60"
     #expect(try scratch.refusal(.importer, both) == "readings are immutable")

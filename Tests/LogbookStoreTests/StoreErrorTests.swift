@@ -86,7 +86,8 @@ import Testing
     #expect(try failure(.SQLITE_PROTOCOL).message.hasPrefix("\(scratch.path): "))
   }
 
-  /// SQLite's own message for this error contains the row. It is not shown, since the row is health data.
+  /// SQLite's own message for this error contains the row. That message is not shown, since the row is health
+  /// data.
   @Test func aRowOfAnotherTypeIsReportedWithoutItsContent() throws {
     let queue = try DatabaseQueue()
     let failure = #expect(throws: Failure.self) {

@@ -119,8 +119,8 @@ import Testing
     #expect(try shown(there).count == 1)
   }
 
-  /// If the conflict's remote side is already the same deletion, the merge does not adopt the deletion. Both
-  /// sides would then be equal, but the conflict would remain.
+  /// If the conflict's remote side is already the same deletion, the merge does not adopt the deletion. If it
+  /// did, both sides would be equal, but the conflict would remain.
   @Test(arguments: [true, false])
   func aMergeOfStoresLeavesAConflictToThePerson(_ isTheSame: Bool) throws {
     let guid = try note("first", in: here)
@@ -143,7 +143,7 @@ import Testing
     #expect(!conflict.mine.agrees(with: conflict.theirs))
   }
 
-  /// The undo happened in `here`. The other store still has the content from before it.
+  /// The undo happened in `here`. The other store still has the content from before the undo.
   @Test func mergingAnEarlierStoreDoesNotRevertAnUndo() throws {
     let food = Make.batch([Make.record(["carbs": .number(45)], sourceID: "a")])
     try here.ingest(food)

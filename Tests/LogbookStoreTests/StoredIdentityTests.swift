@@ -240,7 +240,7 @@ import Testing
     for one in controlFirst ? [control, own] : [own, control] {
       #expect(counts(try scratch.ingest(Make.batch([one]))) == [1, 0, 0, 0])
     }
-    // A meal mark does not make it another reading, since not every export has meal marks.
+    // With a meal mark, it is still the same reading, since not every export has meal marks.
     var meal = own
     meal.marks = .beforeMeal
     #expect(counts(try scratch.ingest(Make.batch([meal]))) == [0, 1, 0, 0])
@@ -282,7 +282,7 @@ import Testing
       counts(try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(39))]))) == [0, 0, 0, 1])
   }
 
-  @Test func occurrencesStatedByAnInputAreKept() throws {
+  @Test func occurrenceNumbersStatedByAnInputAreKept() throws {
     var readings = [90.0, 140].map { Make.reading(.cbg, Make.milligrams($0), at: Make.repeated) }
     for (index, occurrence) in zip(readings.indices, [1, 0] as [Int32]) {
       readings[index].occurrence = occurrence

@@ -317,8 +317,8 @@ import Testing
     try scratch.ingest(sensor(0..<3))
     try scratch.ingest(sensor([]))
     #expect(try last() == 1)
-    // This import has only known items. They stay visible while it is not undone, but `undo` first undoes the
-    // import that stored them.
+    // This import has only known items. The items stay visible while this import is not undone, but `undo`
+    // first undoes the import that stored them.
     try scratch.ingest(sensor(0..<3))
     #expect(try last() == 1)
     #expect(try undo(1).readings == 0)
@@ -342,7 +342,7 @@ import Testing
     #expect(try undo(1).readings == 3)
   }
 
-  @Test func anImportWithTooManyReadingRunsCannotBeUndoneAndReportsIt() throws {
+  @Test func anImportWithTooManyRunsOfPositionsCannotBeUndoneAndReportsIt() throws {
     var notes = ImportNotes(ingest: 2)
     try scratch.ingest(sensor(0..<4))
     let store = try scratch.open(.importer)
@@ -364,7 +364,7 @@ import Testing
     #expect(try scratch.open(.reader).undoCounts(of: 1).lacksNotes)
   }
 
-  @Test func aCompleteImportIsNotedAsOneRunOfReadings() throws {
+  @Test func aCompleteImportIsStoredAsOneRunOfPositions() throws {
     try scratch.ingest(sensor(0..<500))
     try scratch.ingest(sensor(0..<500))
     #expect(try scratch.number("SELECT count(*) FROM ingest_run") == 1)

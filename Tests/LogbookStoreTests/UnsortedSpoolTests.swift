@@ -31,8 +31,8 @@ import Testing
     #expect(UnsortedSpool.areScattered(Self.shuffled()))
     #expect(!UnsortedSpool.areScattered(Self.readings(numbers)))
     #expect(!UnsortedSpool.areScattered(Self.readings(numbers.reversed())))
-    // First four devices one after the other, each sorted. Then sorted readings of which every twentieth is
-    // late.
+    // The first list has the same 3000 times four times in sequence, as a file with four devices does. In the
+    // second list, every twentieth reading is late.
     #expect(!UnsortedSpool.areScattered(Self.readings(numbers.map { $0 % 3000 })))
     #expect(!UnsortedSpool.areScattered(Self.readings(numbers.map { $0 % 20 == 0 ? $0 - 700 : $0 })))
     #expect(!UnsortedSpool.areScattered(Self.readings(numbers.map { _ in 7 })))
@@ -53,9 +53,10 @@ import Testing
     #expect(!UnsortedSpool.areNewestFirst([]))
   }
 
-  @Test func sortedRunsThatFollowEachOtherAreMergedIntoOne() throws {
+  @Test func sortedRunsWithAdjacentReadingsAreMergedIntoOne() throws {
     var waiting = try UnsortedSpool()
-    // Each `add` makes a sorted run. The last two runs both contain the number 300.
+    // Each `add` stores a sorted run of readings. The last two runs both contain a reading with the number
+    // 300.
     for numbers in [900..<1000, 600..<900, 100..<301, 300..<600] as [Range<Int64>] {
       try waiting.add(Self.readings(numbers.reversed()), of: [1])
     }
@@ -64,7 +65,7 @@ import Testing
     #expect(merged == Array(100...300) + Array(300..<1000))
   }
 
-  @Test func sortedRunsAreMergedInKeyOrderThenInputOrder() throws {
+  @Test func sortedRunsAreMergedInPrimaryKeyOrderThenInputOrder() throws {
     var waiting = try UnsortedSpool()
     var all: [Reading] = []
     for round in 0..<4 as Range<UInt64> {
@@ -173,7 +174,7 @@ import Testing
     Make.batch((0..<12_000).map { reading(Make.noon + days * 86_400 - $0 * 300) })
   }
 
-  @Test func newestFirstReadingsAreKeptForSortingIfNoneIsLater() throws {
+  @Test func newestFirstReadingsAreKeptForSortingIfTheStoreHasNoLaterOnes() throws {
     try ingest { writer in
       try writer.write(newestFirst(hundred))
       try writer.write(newestFirst(other, days: -40))
@@ -181,7 +182,8 @@ import Testing
       try writer.storeSpooled { _ in }
       #expect(writer.counts.newReadings == 24_000 && writer.counts.changedReadings == 0)
     }
-    // Two readings have the same time. The first of them in the input gets the occurrence 0.
+    // Two readings have the same time. The first of them in the input gets the number 0 in the column
+    // `occurrence`.
     #expect(try scratch.number("SELECT count(*) FROM reading WHERE value = 100 AND occurrence = 0") == 12_000)
   }
 

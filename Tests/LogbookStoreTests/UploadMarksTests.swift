@@ -12,7 +12,7 @@ import Testing
 
   init() throws { scratch = try ScratchStore() }
 
-  /// Readings of two devices and two kinds. Each three consecutive readings have the same time.
+  /// Readings of two devices and two kinds. Every three consecutive readings have the same time.
   private static func readings(_ range: Range<Int>) -> [Reading] {
     range.map { place in
       Make.reading(

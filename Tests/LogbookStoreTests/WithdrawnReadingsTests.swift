@@ -74,7 +74,7 @@ import Testing
     #expect(try withdrawn() == 0)
   }
 
-  /// Finger sticks with random values at random times, so that an undo cannot describe them in a short form.
+  /// Finger sticks with random values at random times, so that an undo cannot describe them in a short text.
   @Test func anUndoOfIrregularReadingsTakesFewBytesInLimitedRecords() throws {
     var random = SeededGenerator(seed: 1)
     var time = Make.noon
@@ -121,7 +121,7 @@ import Testing
   }
 
   /// There are more readings than `KnownReadings` packs at a time. The other file has half of them, unsorted,
-  /// and in more runs than `ImportNotes.maxRuns`.
+  /// and in more runs of consecutive positions than `ImportNotes.maxRuns`.
   @Test func manyUndoneReadingsAreShownAgainByAnotherFile() throws {
     let all = sensor(0..<40_000)
     try scratch.ingest(Make.batch(all), digest: "wrong")

@@ -147,8 +147,8 @@ import Testing
         _ = try scratch.open(.editor).remove(periods.removeFirst(), at: 2000 + Int64(step))
       default:
         _ = try scratch.open(.editor).add(try Self.period(&random, step), at: 2000 + Int64(step))
-        // If the added period continues another one, the store has extended that one. So the periods are read
-        // again.
+        // If the added period continues another one, the store has extended the other period instead. So the
+        // periods are read again.
         periods = try scratch.open(.reader).zones().periods
       }
       try expectZones("seed \(seed), step \(step)")

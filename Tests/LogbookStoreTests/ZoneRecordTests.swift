@@ -89,7 +89,7 @@ import Testing
   }
 
   /// The import began before the zone changed, so its reading has an offset of the first zone. The store must
-  /// replace it.
+  /// replace this offset.
   @Test func anImportStartedBeforeATimeZoneChangeGetsTheNewOffsets() throws {
     let store = try scratch.open()
     var zone = try LogbookZone(name: "Europe/Madrid")
@@ -131,7 +131,7 @@ import Testing
     batch.records = [Make.record(["carbs": .number(9)], sourceID: "x")]
     let stated = "SELECT utc_offset, offset_source FROM record WHERE kind = 'food' AND fields LIKE '%:9}'"
     // The given zone applies only to the items of this import. Other readings of the same device and days
-    // keep theirs.
+    // keep their offsets.
     for (zone, offset) in [("Asia/Tokyo", "32400"), ("America/New_York", "-14400"), ("Asia/Tokyo", "32400")] {
       try importGiven(zone, batch)
       #expect(

@@ -367,7 +367,7 @@ struct AddTests {
     let outcome = try await program.run("add", "-", input: input)
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(try await Set(list(program)) == ["smbg 6.1 mmol/L manual", "food 45 g"])
-    // An empty word, or a number in a form that is not read, is not stored as text either.
+    // An empty word, or a number in a notation that is not read, is not stored as text either.
     for word in ["", " ", "\u{2212}5.5", "+5.5", "\u{0665}.5"] {
       let refused = try await program.run(arguments: ["add", word])
       #expect(refused.status == 64, "'\(word)': \(refused.output)")

@@ -238,7 +238,7 @@ struct BackupTests {
     #expect(changed.status == 0 && changed.errors.contains("this file was changed"), "\(changed.errors)")
   }
 
-  /// If the log of the lost store stayed, SQLite would apply it to the restored file.
+  /// If the write-ahead log of the lost store stayed, SQLite would apply it to the restored file.
   @Test func restoreIgnoresTheWriteAheadLogOfALostStore() async throws {
     let program = try await program()
     let backup = try await backUp(program, "a.db")

@@ -55,7 +55,7 @@ import Testing
     #expect(few.status == 75, "\(few)")
   }
 
-  @Test func aServerWithoutRoomForItsConnectionsIsRefused() async throws {
+  @Test func aServerWithTooFewFileDescriptorsIsRefused() async throws {
     let program = try await program()
     let outcome = try await program.shell("exec prlimit --nofile=512 timeout 60 glucoport serve")
     #expect(outcome.status == 75 && outcome.errors.contains("allow more (ulimit -n)"), "\(outcome)")

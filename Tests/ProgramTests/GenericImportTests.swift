@@ -43,7 +43,7 @@ struct GenericImportTests {
     let twice = try await map("insulin=Meal bolus,insulin=Correction bolus")
     #expect(twice.status == 64 && twice.errors.contains("use insulin2=Correction bolus"), "\(twice.errors)")
     #expect(try await map("insulin=Meal bolus").status == 0)
-    // The same column again has no warning.
+    // A second import of the same column causes no warning.
     #expect(try await map("insulin=Meal bolus").errors == "")
     let other = try await map("insulin=Correction bolus")
     let both = "insulin=Meal bolus,insulin2=Correction bolus,time=Time"
@@ -60,7 +60,7 @@ struct GenericImportTests {
   private static let boluses2 = "Date,Units\n2026-05-01 07:00,4.5\n2026-05-01 20:10,7.5\n2026-05-02 20:10,6\n"
   private static let basals = "Date,Units\n2026-05-01 20:10,18\n2026-05-02 20:10,18\n"
 
-  @Test func aTableOfOtherDosesAtTheSameTimesChangesNoneAndNeedsAName() async throws {
+  @Test func dosesOfAnotherTableAtTheSameTimesAreStoredOnlyWithADeviceName() async throws {
     let program = try Program()
     let (bolus, basal) = (
       try program.write(Self.boluses2, to: "bolus.csv"), try program.write(Self.basals, to: "basal.csv")
@@ -83,8 +83,8 @@ struct GenericImportTests {
     #expect(try await units(basal, "--device", "Tresiba").output.contains("new 0 · known 2"))
   }
 
-  /// The same file with a corrected amount, and a later export under another name.
-  @Test func aCorrectedTableOfDosesChangesThem() async throws {
+  /// Amounts are corrected first in the same file, and then in a longer file with another name.
+  @Test func aCorrectedTableUpdatesStoredDoses() async throws {
     let program = try Program()
     func units(_ text: String, _ name: String) async throws -> Program.Outcome {
       let path = try program.write(text, to: name)
@@ -185,7 +185,7 @@ struct GenericImportTests {
     #expect(outcome.status == 0 && outcome.output.contains("new 36"), "\(outcome.output)\(outcome.errors)")
   }
 
-  @Test func aSelectionThatMatchesNoRowOfATableEndsWithStatus65() async throws {
+  @Test func aRowFilterThatMatchesNoRowOfATableEndsWithStatus65() async throws {
     let program = try Program()
     let outcome = try await program.run("import", "-", "--where", "userID=C3", input: Self.persons)
     #expect(outcome.status == 65, "\(outcome.errors)")

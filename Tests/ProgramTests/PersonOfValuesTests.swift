@@ -7,7 +7,7 @@ import Testing
 /// Tests exports of two persons that only their values, or the accounts that made them, distinguish.
 @Suite(.timeLimit(.minutes(10)))
 struct PersonOfValuesTests {
-  /// The glucose of a person in mg/dL, as a sum of waves of these hours.
+  /// The glucose of a person in mg/dL, as a sum of sine waves with these periods in hours.
   private static func glucose(_ waves: [Double], _ minute: Int) -> Int {
     let hours = Double(minute) / 60
     return Int(

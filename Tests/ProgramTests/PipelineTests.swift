@@ -153,7 +153,7 @@ struct PipelineTests {
     #expect(try StoreFile(program.store).integrity() == "ok")
   }
 
-  /// Commands that print a result if the store has readings, also in other forms of output.
+  /// Commands that print a result if the store has readings, also in other output formats.
   private static let printing = [
     "list", "list --format csv", "log", "log --json", "show $id", "show $id --json", "day 2026-01-01",
     "latest",

@@ -184,8 +184,8 @@ import Testing
     #expect(doctor.status == 74 && doctor.output.contains("table \(name.lowercased())"), "\(doctor)")
   }
 
-  /// An upgrade step that leaves something out, or a released schema that was edited, would only show when a
-  /// command needs it.
+  /// An upgrade step that leaves something out, or a released schema that was edited, would be noticed only
+  /// when a command needs the missing part.
   @Test(arguments: names)
   func anUpgradedStoreHasTheSchemaOfANewStore(_ name: String) async throws {
     let program = try Program()
