@@ -87,7 +87,7 @@ package enum Host {
   }
 
   /// The default folder for stores and servers: `glucoport` in the XDG data folder. It is nil if the
-  /// environment has no absolute path, since a relative one would name another folder in each working
+  /// environment has no absolute path for it, since a relative path would name another folder in each working
   /// directory.
   package static var dataFolder: String? {
     dataHome.map { $0 + "/glucoport" }

@@ -110,7 +110,8 @@ package enum SourceHoles {
 }
 
 extension Store {
-  /// The settings of all sources. Their `holes` have only the parts that the store still lacks.
+  /// The settings of all sources. Their `holes` have only those parts of holes whose values the store still
+  /// lacks.
   package func sourcesWithHoles() throws -> [SourceSetting] {
     try sources().map { setting in
       var setting = setting

@@ -244,7 +244,7 @@ package struct SpanArgument {
     return SpanArgument(number: number, unit: unit)
   }
 
-  /// The length in calendar days, the last of which is that of the newest item; nil if hours were typed.
+  /// The length in calendar days; nil if hours were typed. The last of these days is that of the newest item.
   var days: Int64? {
     switch unit {
     case .hours: nil

@@ -155,7 +155,8 @@ final class ImportRun {
     }
   }
 
-  /// Warns of finger sticks that may be of another person, unless a person or the input says whose they are.
+  /// Warns of finger sticks that may be of another person, if neither a person nor the input states whose
+  /// they are.
   private func warnOfOthersSticks(_ report: ImportReport) throws {
     guard !command.yes, command.device == nil, !report.statesPerson else { return }
     let store = try target.store()

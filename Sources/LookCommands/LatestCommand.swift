@@ -77,8 +77,8 @@ struct LatestReading {
 
   /// The maximum time by which a reading may be ahead of this computer's clock, in seconds.
   private static let maxAheadSeconds: Int64 = 600
-  /// The time between two values of one sensor from which a trend is calculated, in seconds. Sensors send a
-  /// value each 1, 5 or 15 minutes.
+  /// The allowed time in seconds between the two values of a sensor from which a trend is calculated. Sensors
+  /// send a value each 1, 5 or 15 minutes.
   private static let trendSeconds: ClosedRange<Int64> = 240...960
   /// The number of readings that are read first. It is enough for a trend even if several sensors send a
   /// value each minute.

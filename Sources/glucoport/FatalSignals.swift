@@ -8,7 +8,7 @@ import USBTransport
 ///
 /// The system sends SIGXCPU when the program reaches its limit of processor time, and again for each further
 /// second. It sends SIGBUS when it cannot read or write a page of a file that is mapped to memory. SQLite
-/// maps the index of a store's log in this way.
+/// maps the index of a store's write-ahead log in this way.
 enum FatalSignals {
   /// Installs handlers that print why the program ends, and end it. At the limit of processor time, a command
   /// that handles SIGTERM stops as it does after SIGTERM.

@@ -5,9 +5,10 @@ import CommandParts
 // This call comes first, since it needs neither threads nor the parser, which take half of the time of a
 // short run.
 Glucoport.showOnlyVersion()
-// This must come before threads exist, which would get their own heaps.
+// This must come before threads exist, since each of them would otherwise get its own heap.
 if Host.arguments?.contains("serve") != true { Host.shareHeap() }
-// This must come before threads exist, which might read the environment at the same time.
+// This changes the environment. So it must come before threads exist, which might read the environment at the
+// same time.
 Glucoport.muteRuntime()
 // This must come before the task. If no thread can start, a task never runs.
 Glucoport.requireResources()

@@ -86,7 +86,7 @@ import Testing
       return try export([later, typed], header: header).readings.count
     }
     #expect(try count("08:01:07", "142") == 1 && count("08:00:58", "142") == 1)
-    // The pump lists the same finger stick as a calibration, too.
+    // The pump also lists this finger stick as a calibration. All these rows are one reading.
     var sent = row("08:00:07", "BG Reading (mg/dL)", "142")
     sent["BG Source"] = "BG_SENT_FOR_CALIB"
     let calibration = row("08:00:07", "Sensor Calibration BG (mg/dL)", "142")

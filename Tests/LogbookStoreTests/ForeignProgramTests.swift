@@ -6,8 +6,8 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests what a program other than glucoport can do to a store. It uses the defaults of SQLite: no recursive
-/// triggers and no foreign keys.
+/// Tests what a program other than glucoport can do to a store. Such a program uses the defaults of SQLite:
+/// no recursive triggers and no foreign keys.
 @Suite struct ForeignProgramTests {
   private let scratch: ScratchStore
 

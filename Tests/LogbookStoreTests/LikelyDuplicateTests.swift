@@ -34,7 +34,7 @@ struct LikelyDuplicateTests {
     }
   }
 
-  /// Stores readings of a device, and returns what the import reports.
+  /// Stores readings of a device, and returns the likely duplicates that the import reports.
   private func duplicates(_ readings: [Reading], of device: Device) throws -> [LikelyDuplicate] {
     let store = try scratch.open()
     let source = IngestSource(

@@ -119,7 +119,7 @@ import Testing
 
   /// Four tasks upgrade one file at the same time, as four programs would. Each step must run once, and no
   /// task fails.
-  @Test func twoSimultaneousProgramsUpgradeAStoreOnce() async throws {
+  @Test func fourSimultaneousProgramsUpgradeAStoreOnce() async throws {
     try database { _ = try String.fetchOne($0, sql: "PRAGMA journal_mode = WAL") }
     let (path, schema) = (path, Self.later(Self.steps))
     try await withThrowingTaskGroup(of: Void.self) { group in

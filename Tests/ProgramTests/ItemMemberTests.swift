@@ -40,7 +40,7 @@ struct ItemMemberTests {
     return program
   }
 
-  /// The names of an object's members, in order.
+  /// The names of an object's members, in the order in which the line has them.
   private func names(_ line: Substring) throws -> [String] {
     let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
     let names = try #require(object).keys

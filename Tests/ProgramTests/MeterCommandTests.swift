@@ -141,7 +141,8 @@ import Testing
     #expect(hasNoStore)
   }
 
-  /// A job starts when a meter is plugged in. A person who unplugs the meter needs no notification.
+  /// A job starts when a meter is plugged in. A person who unplugs the meter needs no notification, so the
+  /// failure is temporary.
   @Test func aJobWhoseMeterIsUnpluggedEndsWithATemporaryFailure() async throws {
     try plug(try meter(), fault: Fault(.unplug, at: 12))
     let outcome = try await run("import", "--meter", "--if-present", "--quiet")

@@ -47,7 +47,7 @@ struct PersonOfInputTests {
     _ = try await run(program, "import --dry-run \(program.path("ben.csv"))", status: 65)
     #expect(try await readings(program) == 3)
     #expect(try await run(program, "log --json").objects().count == 3)
-    // Neither names nor unsalted digests are in the store.
+    // Neither names nor their unsalted digests are in the store.
     let found = try await program.shell(
       "for w in anna sample ben other; do s=$(printf %s $w | sha256sum | cut -c 1-32); "
         + "grep -aciE \"$s\" data/glucoport/logbook.db*; done | paste -sd+ | sed 's/.*:0//; s/[0+]//g'")

@@ -33,8 +33,8 @@ package struct PairedMeter: Hashable {
     return failedAt + min(Self.maxRestSeconds, 60 << Int64(min(failures - 1, 10)))
   }
 
-  /// Whether jobs skip this meter at the time `now`. They do not if the last failure is after `now`, since
-  /// the clock was then set back.
+  /// Whether jobs skip this meter at the time `now`. Jobs do not skip it if its last failure is after `now`,
+  /// since the clock was then set back.
   package func rests(at now: Int64) -> Bool {
     guard let restsUntil, let failedAt else { return false }
     return failedAt <= now && now < restsUntil

@@ -127,12 +127,12 @@ package struct PluggedMeter {
 
 /// The search for paired Bluetooth meters. The connection to bluetoothd is opened at the first use.
 package final class BluetoothMeters {
-  /// The number of seconds for which a meter advertises after a key press or a measurement, approximately.
+  /// For about how many seconds a meter advertises after a key press or a measurement.
   package static let advertisingSeconds = 30
 
   private var opened: BluetoothBus?
 
-  /// Opens no connection yet.
+  /// Creates the search. It opens no connection to bluetoothd yet.
   package init() {}
 
   /// The connection to bluetoothd, which is opened at the first call.

@@ -62,7 +62,8 @@ package enum TerminalText {
     }
   }
 
-  /// Whether a byte can begin a character above U+0020 that must be removed. Few texts contain such a byte.
+  /// Whether at least one of the bytes can begin a character above U+0020 that must be removed. Few texts
+  /// contain such a byte.
   private static func mayHoldControl(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     // Compares eight bytes at a time, up to the first one from 0x7F on. A loop over single bytes would be
     // slow for an export, which has hundreds of bytes a line.

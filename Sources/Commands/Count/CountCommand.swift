@@ -182,8 +182,8 @@ struct CountPair: ParsableArguments {
     }
   }
 
-  /// Refuses two arguments that name the same source, unless a second export of the source brought copies of
-  /// its items. Without copies, all of its items count in any case.
+  /// Refuses two arguments that name the same source, if no second export of the source brought copies of its
+  /// items. Without copies, all items of the source count in any case.
   private func requireCopies(_ name: String, _ store: Store) throws {
     let copies = try store.ownCopies(since: nil, until: nil, CountingRules())
     if copies.sources.contains(where: { $0.isNamed(name) }) { return }

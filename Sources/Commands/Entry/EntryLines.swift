@@ -24,7 +24,8 @@ final class EntryLines {
   private var held: [(line: Int, entry: TypedEntry)] = []
   private var items: [StoredItem] = []
 
-  /// - Parameter keepsItems: whether `run` returns the added items. They are then all kept in memory.
+  /// - Parameter keepsItems: whether `run` returns the added items. If it does, all added items are kept in
+  ///   memory until the input ends.
   init(
     _ storeOptions: StoreOptions, isStrict: Bool, keepsItems: Bool, _ result: RecordOutputOptions,
     _ output: Output
@@ -139,7 +140,7 @@ final class EntryLines {
 
   /// Prints the result for a line whose entry is stored.
   ///
-  /// - Parameter word: the result to print if the store did not have the entry already, such as `added`.
+  /// - Parameter word: the result to print for an entry that the store did not have before, such as `added`.
   private func answer(_ line: Int, _ outcome: EntryEditor.Outcome, word: String) throws {
     if outcome.isNew, keepsItems { items += outcome.items }
     if result.quiet { return }

@@ -9,7 +9,8 @@ extension PluggedMeter {
   /// Whether the driver does not know the USB ids of the device.
   var isUnknown: Bool { bluetooth == nil && driver.knownModel(device.vendorID, device.productID) == nil }
 
-  /// The plugged devices with these USB ids. If the driver knows the ids, its entry for the model is used.
+  /// The plugged devices with these USB ids. If the driver knows the ids, the driver's entry for the model is
+  /// used.
   ///
   /// - Throws: `Failure` of category `usage` if no interface of the device fits the driver.
   static func forced(

@@ -131,8 +131,9 @@ extension MeterOpener {
     }
   }
 
-  /// The only meter, or all meters if their serial numbers must be read to find the requested one. The list
-  /// is empty if none is plugged in.
+  /// The only plugged meter; none if no meter is plugged in. If a serial number is requested, the result is
+  /// the meter whose USB plug reports it. If none does, the result is all meters, whose serial numbers must
+  /// then be read.
   private func meant(_ devices: [PluggedDevice], allowsObstacle: Bool) throws -> [PluggedMeter] {
     let readable = try readable(devices, allowsObstacle: allowsObstacle)
     guard let serial = options.serial else {

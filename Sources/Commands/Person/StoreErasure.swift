@@ -67,7 +67,7 @@ struct StoreErasure {
   /// Asks for the name of the store, and then removes the store with all that belongs to it.
   ///
   /// - Parameter confirm: the name from the command line; nil to ask the person for it.
-  /// - Throws: `Failure`. Before the server has removed the logbook, nothing is removed here.
+  /// - Throws: `Failure`. Nothing is removed on this computer before the server has removed the logbook.
   mutating func run(confirm: String?) async throws {
     guard confirm != nil || Confirmation.canAsk else {
       throw Failure(

@@ -109,7 +109,7 @@ struct RemoteZone {
   private let record: RemoteRecord?
   private static let command = "glucoport remote set"
 
-  /// Fetches the zone, unless the store had a remote before.
+  /// Fetches the zone if the store has never had a remote.
   ///
   /// - Throws: `Failure` of category `configuration` if people stated different zones here and on the remote,
   ///   and `choice` is nil.

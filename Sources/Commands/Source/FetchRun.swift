@@ -245,8 +245,8 @@ struct FetchRun {
   }
 }
 
-/// Checks whether a source is the remote of the store. `upload` already fetches the items of the remote, and
-/// their changes as well.
+/// Checks whether a source is the remote of the store. `upload` already fetches the items of the remote and
+/// their changes, so such a source is refused.
 enum SourceRemote {
   /// Refuses a source that is the same site as the remote.
   ///

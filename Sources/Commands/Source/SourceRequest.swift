@@ -13,7 +13,7 @@ import USBTransport
 struct SourceRequest {
   /// The successful end of a request.
   struct Result {
-    /// The new answer; nil if the source has not changed since the last one.
+    /// The new answer; nil if the source has not changed since its last answer.
     var body: SourceBody?
     /// The state after the request. It has what the next request needs, such as an entity tag or a position.
     /// For a command, it also has the exit status.
