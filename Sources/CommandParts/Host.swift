@@ -21,9 +21,9 @@ package enum Host {
   /// Sets the umask, so that only their owner can access the files and folders that this process creates.
   package static func keepFilesPrivate() { umask(0o077) }
 
-  /// Makes the C library map each buffer of 128 KiB or more separately. Its memory then returns to the system
-  /// as soon as it is freed. Otherwise, the library would raise the limit with each freed buffer, and an
-  /// import would keep memory that it no longer uses.
+  /// Makes the C library map each buffer of 128 KiB or more separately. The memory of such a buffer then
+  /// returns to the system as soon as it is freed. Otherwise, the library would raise the limit with each
+  /// freed buffer, and an import would keep memory that it no longer uses.
   package static func returnsLargeBuffers() { _ = mallopt(M_MMAP_THRESHOLD, 128 * 1024) }
 
   /// Makes all threads allocate from one heap. Call this before other threads exist.

@@ -25,7 +25,8 @@ struct ImportPaths {
 
   /// - Parameters:
   ///   - depth: how many levels of folders are searched; nil for all.
-  ///   - persons: the persons of this computer. One person's folder may be inside another's.
+  ///   - persons: the persons of this computer. If another person's folder is inside a searched folder, it is
+  ///     left out.
   /// - Throws: `Failure` if a folder cannot be read.
   init(_ paths: [String], depth: Int?, persons: PersonList = PersonList()) throws {
     self.persons = persons

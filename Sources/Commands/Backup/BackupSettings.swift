@@ -70,7 +70,7 @@ struct BackupSettings: Codable, Equatable {
     self.environment = environment
   }
 
-  /// The settings that were stored with a backup; nil if the backup has none.
+  /// The settings in the file next to a backup; nil if there is no such file.
   ///
   /// - Throws: `Failure` of category `badInput` if the file has no such settings.
   static func next(to backup: String) throws(Failure) -> BackupSettings? {

@@ -46,7 +46,8 @@ extension PairDecision {
     }
   }
 
-  /// Lines about items that still cannot be summed after the decision, with the commands that resolve this.
+  /// Lines about items that still cannot be summed after the decision, with the commands that make a sum
+  /// possible.
   private func remainingDoubts(_ subject: CountDecision.Subject, _ store: Store) throws -> [String] {
     guard Self.choice == .once, case .sources(let first, let second) = subject else { return [] }
     return try store.sourceDoubts(first, second).flatMap(CountText.lines)

@@ -65,8 +65,8 @@ struct RecordContentOptions: ParsableArguments {
     }
   }
 
-  /// Refuses an implausible time, unless `--force` is given. It runs before the store is created, so that a
-  /// refused record creates no store.
+  /// Refuses an implausible time, unless `--force` is given. The check runs before the store is created, so
+  /// that a refused record creates no store.
   func checkTime(_ storeOptions: StoreOptions, _ output: Output) throws {
     guard !force else { return }
     try Self.requirePlausible(at, storeOptions, output)

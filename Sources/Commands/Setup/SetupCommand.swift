@@ -48,8 +48,8 @@ struct SetupSystemCommand: CompletionInstaller {
     "system", "Install program, units, udev rules and completions for all users.",
     examples: "sudo glucoport setup system", "glucoport setup system --prefix /opt/glucoport --dry-run")
 
-  // `setup` has the flag `--dry-run`, too. The parser then sets only the flag of `setup`, so both flags are
-  // read.
+  // `setup` and this subcommand both have a flag `--dry-run`. The parser sets only the flag of `setup`, so
+  // both flags are read.
   @ParentCommand var group: SetupCommand
 
   @OptionGroup var target: SetupPrefix

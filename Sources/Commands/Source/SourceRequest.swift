@@ -179,8 +179,8 @@ struct SourceRequest {
       state: state, wasAsked: true)
   }
 
-  /// The category for a command's exit status, with the meaning that the statuses of glucoport have. Any
-  /// other status is temporary.
+  /// The failure category that a command's exit status has in glucoport. For any other status, it is
+  /// temporary.
   private static func category(ofStatus status: Int32?) -> FailureCategory {
     switch status {
     case ExitStatus.protocolViolation.rawValue: .protocolViolation

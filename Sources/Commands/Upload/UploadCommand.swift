@@ -123,8 +123,7 @@ struct UploadCommand: AsyncParsableCommand, PersonVisitor {
     try show(ending, summary, login, report)
   }
 
-  /// The sentence about the direction that `--push-only` or `--pull-only` left out; nil if nothing was left
-  /// undone.
+  /// The sentence about what `--push-only` or `--pull-only` left undone; nil if nothing was left undone.
   private func undone(_ store: Store) throws -> String? {
     if pushOnly { return "--push-only: changes by others were not downloaded" }
     guard pullOnly else { return nil }

@@ -7,7 +7,7 @@ import LogbookStore
 import Remotes
 import Sync
 
-/// One upload of a store. It holds the upload lock, and reads the remote setting only after taking it.
+/// One upload of a store. It holds the upload lock, and reads the remote setting only after taking the lock.
 struct UploadRun {
   /// The store, opened in the role for syncing.
   let store: Store
