@@ -112,8 +112,8 @@ struct OthersSticks {
     return common >= minDays && common * 4 >= min(days.count, others.count)
   }
 
-  /// Whether two imports have values in common. A meter and an app have common values if a person types the
-  /// meter's values into the app.
+  /// Whether two imports have values in common. If they have, they count as imports of one person, who may
+  /// type the values of a meter into an app.
   private static func agree(_ mine: [Stick], _ theirs: [Stick]) -> Bool {
     let minutes = Dictionary(grouping: theirs) { $0.seconds / 60 }
     let common = mine.count { stick in

@@ -77,7 +77,7 @@ struct PeriodOptions: ParsableArguments {
   /// Whether the period ends with the last reading, since no other period was given.
   var endsWithReadings: Bool { !range.isGiven }
 
-  /// Sets the period of a query.
+  /// Sets the period of a query: the given range, else the given length, else two weeks.
   func apply(to query: inout StatsQuery) throws {
     if range.isGiven {
       try query.setPeriod(range)

@@ -197,8 +197,8 @@ import Testing
     #expect(try marks("2026/03/09", "08:00:00") == [] && marks("2026/03/13", "10:00:00") == [])
   }
 
-  /// The layout before 2017 repeats a calibration in a row with a sensor's time, which is truncated to the
-  /// minute.
+  /// In the layout before 2017, a row of the type `SensorCalBG` repeats a calibration. The time of this row
+  /// is truncated to the minute.
   @Test func theCareLinkSensorRowMarksAFingerStickAsCalibration() throws {
     func marks(_ rows: [(clock: String, type: String, column: String)]) throws -> [ReadingMarks] {
       let table = Self.header + ",Raw-Type"

@@ -9,8 +9,8 @@ import Testing
 
 /// Tests truncated samples, as after an interrupted download, of formats that only one app or program writes.
 @Suite struct CutSampleTests {
-  /// Folders of `Samples` whose rows name what they contain. So the first rows of a truncated file mean the
-  /// same as in the complete one.
+  /// Folders of samples in which each row names what it contains. So the first rows of a truncated file mean
+  /// the same as in the complete one.
   private static let folders = [
     "accu-chek-360", "accu-chek-mobile", "contour", "diabetes-m", "fhir", "glimp", "glucometerutils",
     "glucose-buddy", "juggluco", "juggluco-ng", "lingo", "mylife", "openmhealth", "smart-pix", "tandem",
@@ -58,7 +58,7 @@ import Testing
 
   @Test(arguments: samples) func lineEndsAndByteOrderMarksDoNotChangeItemsOfASample(_ path: String) throws {
     let bytes = try TextExport.sample(path)
-    // A sample in another encoding than UTF-8 is skipped, because these changes would damage it.
+    // A sample in another encoding than UTF-8 is skipped, because a change of line ends would damage it.
     guard let text = String(bytes: bytes, encoding: .utf8), !text.contains("\0") else {
       #expect(path.contains("utf16") || path.contains("windows1252") || path.contains("-de."), "\(path)")
       return

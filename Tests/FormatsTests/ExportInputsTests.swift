@@ -216,8 +216,8 @@ import Testing
     #expect(try digest(inputs.open(1, options: options)).hasPrefix("unknown format"))
   }
 
-  /// A file in an archive is opened as a spreadsheet only if its name and its content show one. No other
-  /// packed file is opened.
+  /// A file in an archive is opened as a spreadsheet only if its name and its content show a spreadsheet. No
+  /// other packed file is opened.
   @Test func anArchivedFileThatOnlyResemblesASpreadsheetIsNotUnpacked() throws {
     let nested = try ZipWriter.archive([("a.csv", Self.table)])
     let inner = try ZipWriter(entries: [.init(name: "x.xlsx", bytes: try Self.book(["One"]))]).bytes()

@@ -6,8 +6,8 @@ import Testing
 
 /// Tests the description page that `glucoport formats NAME` prints for each format.
 @Suite struct FormatPageTests {
-  /// The lists of a page that are empty, and its invalid texts. A valid text is one trimmed line of at most
-  /// 200 characters without a period.
+  /// The names of the empty lists of a page, and the invalid texts of the page. A valid text is one trimmed
+  /// line of at most 200 characters without a period.
   private static func faults(_ page: FormatPage) -> [String] {
     let lists = [
       ("origin", page.origin), ("variants", page.variants), ("languages", [page.languages]),

@@ -8,7 +8,7 @@ import Testing
 /// Tests which rows of a table are read as doses or carbohydrates. A person has named the column of amounts,
 /// and other columns state the kind, the unit or the status of each amount.
 @Suite struct GenericAmountRowTests {
-  /// The records of a table without glucose, and the counts of other rows.
+  /// Reads a table without glucose. Each row gets a time before its cells.
   private func export(
     _ rows: [String], _ header: String, _ map: [String: String], force: Bool = false
   ) throws -> TextExport {

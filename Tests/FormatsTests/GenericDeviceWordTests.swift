@@ -188,7 +188,7 @@ import Testing
     #expect(message.contains("=Zucker") && message.contains("=Puls"), "\(message)")
     let pick = RowFilter(column: name, value: "Zucker")
     #expect(try file.readings { ($0.columns, $0.rows) = (map, [pick]) }.readings.count == 14)
-    // No selection is needed for a single word, for meals of a diary, or for values that are named for
+    // No row filter is needed for a single word, for meals of a diary, or for values that are named for
     // glucose.
     for (value, words) in [
       ("value", ["Zucker"]), ("value", ["Fasting", "Lunch"]), ("glucose", ["Walk", "Rest"]),

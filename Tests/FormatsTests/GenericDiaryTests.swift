@@ -296,7 +296,8 @@ import Testing
     #expect(all.filter { $0.kind == .cbg }.count == 60)
     #expect(
       all.filter { $0.kind == .smbg }.compactMap { $0.measurement.quantity?.number } == [90, 110, 130])
-    // A finger stick in every row is a copy that a program made of the last one, so the table is refused.
+    // A finger stick in every row is a copy that a program made of the last finger stick, so the table is
+    // refused.
     let message = try #require(try ScratchFile(text(every: 1)).refusal())
     #expect(message.contains("has a value every few minutes") && message.contains("value="), "\(message)")
     #expect(try ScratchFile(text(every: 20)).refusal { $0.kind = .smbg } != nil)

@@ -60,7 +60,7 @@ import Testing
     #expect(refusal.contains(advice), "\(refusal)")
   }
 
-  /// Columns that name insulin in other languages, and a glucose column that only its unit shows.
+  /// Columns that name insulin in other languages, and a column that only its unit shows to be glucose.
   @Test(arguments: [
     ("日付,時刻,血糖値(mg/dL),超速効型インスリン(単位)\n2026/03/14,07:30,132,8\n", "value=血糖値(mg/dL)"),
     ("Дата;Время;Сахар (ммоль/л);Короткий инсулин\n14.03.2026;07:30;7,3;4,5\n", "value=Сахар (ммоль/л)"),

@@ -72,7 +72,7 @@ import Testing
         picked.readings.map { $0.line % 4 / 2 } == [Int64](repeating: rest == 1 ? 0 : 1, count: 12),
         "\(value)")
     }
-    // Cells of other columns must be equal in every letter.
+    // For other columns, a cell must equal the selected value in every letter.
     let other = try ScratchFile(Self.table("Arm") { ["Left Arm", "left arm"][$0 % 2] })
     #expect(
       try other.readings { $0.rows = [RowFilter(column: "Arm", value: "left arm")] }.readings.count == 12)

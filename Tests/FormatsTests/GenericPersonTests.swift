@@ -345,7 +345,7 @@ import Testing
     let file = try ScratchFile("userID,time,glucose\n\(Self.rows)")
     let refusal = try file.refusal { $0.rows = [RowFilter(column: "userID", value: "a1")] }
     #expect(refusal?.contains("no row has the value of --where in 'userID'") == true, "\(refusal ?? "read")")
-    // In a table without rows, a selection that matches no row is not an error.
+    // In a table without rows, a row filter that matches no row is not an error.
     let empty = try ScratchFile("userID,time,glucose (mg/dL)\n")
     #expect(try empty.readings { $0.rows = [RowFilter(column: "userID", value: "A1")] }.readings.isEmpty)
   }
@@ -437,7 +437,7 @@ import Testing
     }
   }
 
-  /// A message numbers only persons whose rows have a valid time and match the other selections. The import
+  /// A message numbers only persons whose rows have a valid time and match the other row filters. The import
   /// numbers them in the same way.
   @Test func thePersonNumberInAMessageSelectsThatPerson() throws {
     let text =

@@ -11,8 +11,8 @@ import Testing
   private static let sensor = (0..<300).map { $0 * 5 }
   private static let sticks = [431, 733, 1103]
 
-  /// A table in order of time. For each element of `rows` it has a line at each of the minutes, which ends
-  /// with `end`.
+  /// A table in order of time. For each element of `rows`, it has a line at each of the minutes in the
+  /// element. The line ends with the text `end` of the element.
   private static func table(_ header: String, _ rows: [(minutes: [Int], end: String)]) -> String {
     let lines = rows.flatMap { part in
       part.minutes.map { minute in

@@ -122,7 +122,7 @@ import Testing
 
   @Test func aTruncatedLastLineOfAGlucoportExportGivesNoItem() throws {
     let text = Self.header + "\n" + Self.reading + "\n"
-    // A row without some of the empty cells at its end is complete, so only shorter pieces of it are tested.
+    // A row that lacks only empty cells at its end is complete, so only shorter pieces of the row are tested.
     let filled = Self.reading.reversed().drop { $0 == "," }.count
     for length in 1..<filled {
       let result = try ScratchFile(text + Self.reading.prefix(length)).readings()

@@ -390,8 +390,8 @@ import Testing
     #expect(backlog.refused == 1 && backlog.notFetched == 0 && backlog.toSend == 1)
     #expect(try scratch.open(.sync).releaseRefused() == 1)
     #expect(try refused() == [] && scratch.open(.sync).releaseRefused() == 0)
-    // An attachment content is sent only if a record names it. All records that name this one are deleted, so
-    // it is not released.
+    // An attachment content is sent only if a record refers to it. All records that refer to this content are
+    // deleted, so it is not released.
     try sync { try $0.refuseContent(digest, reason: "too heavy") }
     let editor = RecordEditor(try scratch.open(.editor), at: 11)
     for guid in guids { _ = try editor.delete(guid) }

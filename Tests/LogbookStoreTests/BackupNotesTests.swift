@@ -78,7 +78,7 @@ import Testing
     return path
   }
 
-  /// The file has a second hard link. Its bytes can be read under the other name after the removal.
+  /// The file has a second hard link. After the removal, the test reads the overwritten bytes by this link.
   @Test func theBytesOfAnErasedFileAreOverwritten() throws {
     let path = try file("secret")
     let other = scratch.folder.appending(path: "other").path

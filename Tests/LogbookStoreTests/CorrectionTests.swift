@@ -130,7 +130,7 @@ import Testing
   }
 
   /// An input from a pipe has no file time. Its import begins at second 1000 in a `ScratchStore`, and this
-  /// time is used as its age.
+  /// time is used instead.
   @Test(arguments: [(900, 56), (1100, 65)] as [(Int64, Int)])
   func anInputFromAPipeIsAsOldAsItsImport(_ modifiedAt: Int64, _ outdated: Int) throws {
     try scratch.ingest(typed(5.6), generatedAt: 10, modifiedAt: modifiedAt)

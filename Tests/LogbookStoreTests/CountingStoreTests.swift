@@ -32,7 +32,8 @@ import Testing
 
   // MARK: Inputs
 
-  /// Doses and meals of four days. They have few different amounts, and many of them are near midnight.
+  /// Doses and meals of four days. The records have few different amounts, and many records are near
+  /// midnight.
   private static func records(
     _ random: inout SeededGenerator, _ count: Int = 60, part: String = ""
   ) -> [ImportedRecord] {

@@ -108,7 +108,7 @@ import Testing
     case 2: reading.position = (reading.deviceTime.seconds - Int64(reading.placement.utcOffset)) * 1000 + 7
     case 3: reading.position = 202_510_260_000 + Int64(number * 7919 % 240)
     case 1: reading.position = Int64(number * 7919 % 240)
-    // A counter. Its order differs from the order of time by at most about an hour.
+    // The position is a counter. Its order differs from the order of time by at most about an hour.
     default:
       reading.position =
         (reading.deviceTime.seconds - change) / 900 + Int64.random(in: 1000...1004, using: &random)

@@ -98,7 +98,7 @@ import Testing
   }
 
   /// An input from a pipe has no file time. Its import begins at second 1000 in a `ScratchStore`, and this
-  /// time is used as its age.
+  /// time is used instead.
   @Test(arguments: [(900, 40), (1100, 30)] as [(Int64, Int)])
   func anInputFromAPipeIsAsOldAsItsImport(_ modifiedAt: Int64, _ grams: Int) throws {
     try scratch.ingest(food(30), generatedAt: 10, modifiedAt: modifiedAt)

@@ -4,7 +4,7 @@ import Glibc
 import TestProgram
 import Testing
 
-/// Tests that a process with too few file descriptors or threads reports this. It does not crash or wait
+/// Tests that a process with too few file descriptors or threads reports this, and does not crash or wait
 /// forever.
 @Suite struct FewResourcesTests {
   private static let commands = ["list", "status", "import rows.csv", "formats", "export", "upload"]

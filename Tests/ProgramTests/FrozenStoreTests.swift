@@ -53,7 +53,8 @@ import Testing
     #expect(try await program.shell("chmod 700 kept").status == 0)
   }
 
-  /// The content of the write-ahead log is part of the store. Without it the result would be outdated.
+  /// The content of the write-ahead log is part of the store. Without this content, the result would be
+  /// outdated.
   @Test func aReadOnlyStoreWithChangesInItsLogIsRefused() async throws {
     let program = try await program("printf x >kept/a.db-wal && chmod 500 kept")
     for command in ["list", "status", "export"] {

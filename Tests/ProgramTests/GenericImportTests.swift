@@ -132,7 +132,8 @@ struct GenericImportTests {
     #expect(try await program.run("import", "-", input: some).status == 0)
   }
 
-  /// Rows of a sensor every five minutes, from a second of 10:00 on. Its values repeat after `period` rows.
+  /// Rows of a sensor every five minutes, from `second` seconds after 10:00 on. The values repeat after
+  /// `period` rows.
   private static func sensor(rows: Int = 36, second: Int, period: Int, add: Int = 0) -> String {
     (0..<rows).reduce(into: "timestamp,glucose\n") { text, row in
       let seconds = row * 300 + second

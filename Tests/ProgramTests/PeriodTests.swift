@@ -227,7 +227,7 @@ struct PeriodTests {
       let page = try await program.run("report", "--since", since, "-o", "-").output
       #expect(page.contains("2026-03-02 – 2026-03-03") && page.contains("· 2 days<"), "\(since)")
     }
-    // Less than a year without data is a part of the period.
+    // If the time without data is shorter than a year, it is a part of the period.
     let year = try await program.run("stats", "--since", "2025-03-02").output
     #expect(year.hasPrefix("2025-03-02 … 2026-03-03 · 367 days · "))
   }

@@ -187,8 +187,8 @@ struct PersonOfInputTests {
     #expect(
       one.errors.contains("glucoport: anna: ") && !one.errors.contains("glucoport: ben: "), "\(one.errors)")
     #expect(try await [readings(program, "anna"), readings(program, "ben")] == [1, 2])
-    // A file without an owner needs a choice. So does a folder whose path only begins like that of an
-    // assigned folder.
+    // A file outside all assigned folders needs the option `--person`. So does a folder whose path only
+    // begins like that of an assigned folder.
     _ = try await run(program, "import \(program.path("anna.csv"))", status: 64)
     try FileManager.default.createDirectory(
       atPath: program.path("in/anna2"), withIntermediateDirectories: true)

@@ -259,7 +259,7 @@ struct RecordDurabilityTests {
     let added = try await program.run("record", "add", "food", "1", "--note", "1", "--json").objects()
     let id = try #require(added.first?["guid"] as? String)
     // Each edit sets both fields to its number. In each round the edit runs a little longer after it opens
-    // the store, and in every fourth round it may end.
+    // the store, and in every fourth round it is not killed.
     let script = """
       for round in $(seq 2 33); do
         glucoport record edit \(id) $round --note $round --quiet & pid=$!

@@ -162,7 +162,8 @@ struct StoreImportTests {
     #expect(try await readings(program, two) == 2)
   }
 
-  /// If one person's folder is inside another's, its files are not imported for the other person.
+  /// If one person's folder is inside another's, the files of the inner folder are not imported for the owner
+  /// of the outer one.
   @Test func anImportForAPersonSkipsTheFolderOfAnotherPerson() async throws {
     let program = try Program()
     for (name, folder, value) in [("anna", "in", 100), ("ben", "in/ben", 200)] {

@@ -94,7 +94,8 @@ struct RecordContentOptions: ParsableArguments {
 
   /// Why a typed time is implausible; nil if it is plausible.
   ///
-  /// - Parameter trusted: the present time, after which a time is refused; nil if the clock is wrong.
+  /// - Parameter trusted: the present time. A typed time more than `maxLeadSeconds` after it is refused. It
+  ///   is nil if the clock is wrong.
   static func objection(
     to at: TimeArgument, zone: LogbookZone, now: Int64, trusted: Int64?
   ) -> String? {
