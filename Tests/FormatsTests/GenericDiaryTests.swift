@@ -190,7 +190,7 @@ import Testing
     ["07:05 h", "12:10 h", "20:30 hs"],
     ["0705", "1210", "2030"], ["kl. 07.05", "kl. 12.10", "kl. 20.30"],
   ])
-  func aTimeOfDayIsReadInEveryFormThatPeopleWrite(_ times: [String]) throws {
+  func aTimeOfDayIsReadInEveryNotationThatPeopleUse(_ times: [String]) throws {
     let expected = (0..<14).flatMap { day in
       ["07:05", "12:10", "20:30"].map { "2026-05-\(10 + day)T\($0):00" }
     }

@@ -336,7 +336,7 @@ import Testing
   @Test(arguments: [
     ("Sample type", "Control solution", "Blood"), ("IsControl", "1", "0"), ("Kontrolllösung", "Ja", "Nej"),
   ])
-  func allFormsOfAControlTestInATableAreMarked(_ name: String, _ yes: String, _ no: String) throws {
+  func aControlSolutionTestIsMarkedUnderEveryColumnName(_ name: String, _ yes: String, _ no: String) throws {
     let text = "time,glucose mg/dL,\(name)\n2026-05-01 07:00,115,\(yes)\n2026-05-01 08:00,98,\(no)\n"
     let readings = try ScratchFile(text).readings().readings
     #expect(readings.map { $0.marks.contains(.controlSolution) } == [true, false])

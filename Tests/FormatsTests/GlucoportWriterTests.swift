@@ -103,7 +103,7 @@ import Testing
   /// The writer uses the end of a line again for a reading that differs only in times and numbers. It must
   /// not do so for any other difference.
   @Test(arguments: [false, true])
-  func readingsThatDifferInOnePartAreWrittenAsDifferentLines(_ isJSON: Bool) throws {
+  func aUsedWriterWritesTheSameLinesAsANewWriter(_ isJSON: Bool) throws {
     var random = SeededGenerator(seed: 9)
     let form = isJSON ? GlucoportWriter.Form.ndjson : .csv(isSpreadsheetSafe: false)
     var writer = GlucoportWriter(form)

@@ -58,7 +58,7 @@ import Testing
     "5;2026-05-17 20.46.30;1779030990;;;390;390;8;3;S;;;;;\n",
     "version;time;epoch;place;weight;raw;value;;kind;serial;;;;;\n5;17/05/2026 20.46.30;1779030990;;;390;390;8;3;S;;;;;\n",
   ])
-  func aTableOfAnotherFormIsNotRecognisedAsGlimp(_ text: String) throws {
+  func aTableOfAnotherLayoutIsNotRecognisedAsGlimp(_ text: String) throws {
     #expect(try !Claims.claims(text, GlimpFormat.self))
   }
 

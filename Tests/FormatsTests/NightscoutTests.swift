@@ -54,7 +54,7 @@ import Testing
     ("\"2026-05-06T14:00:00,25+0200\"", 250),
     ("\"2026-05-06t12:00:00.123456789z\"", 123),
   ])
-  func nightscoutDatesAreReadInEveryForm(_ date: String, _ milliseconds: Int) throws {
+  func nightscoutDatesAreReadInEveryNotation(_ date: String, _ milliseconds: Int) throws {
     let lines = try Rendering.items(ofText: #"[{"sgv":120,"date":\#(date)}]"#)
     #expect(lines.first?.contains("\"tick\":\(1_778_068_800_000 + milliseconds)") == true)
     let source = date.contains("+0200") ? "stated" : "instant"

@@ -53,7 +53,7 @@ import Testing
     ("Ora,Lettura(mg/dL),Nota\n13-05-2026 08:00 GMT+2,101,x\n", false),
     ("Time,Sensor Reading(mg/dL)\n", true), ("Time,Value(mg/dL)\n", false),
   ])
-  func eachFormOfASibionicsTableIsRecognised(_ text: String, _ isOwn: Bool) throws {
+  func aSibionicsTableIsRecognisedByItsLayout(_ text: String, _ isOwn: Bool) throws {
     #expect(try Claims.claims(text, SibionicsFormat.self) == isOwn)
   }
 

@@ -14,7 +14,7 @@ import Testing
   private static let sample = Repository.samples.appending(path: "xdrip/backup.sqlite")
   private static let create = "CREATE TABLE BgReadings(timestamp, calculated_value);"
 
-  /// The items of an input without its summary.
+  /// The items of an input, without the line that summarises it.
   private func items(_ inputs: ExportInputs, _ place: Int = 0) throws -> [String] {
     guard case .export(var reader) = try inputs.open(place, options: Rendering.options()) else {
       throw Failure(.badInput, "it was passed over")

@@ -171,7 +171,9 @@ import Testing
     "REPLACE INTO blob_part (rowid, digest, start, bytes) SELECT rowid, 'b', 0, x'00' FROM blob_part",
     "INSERT INTO blob_part (digest, start, bytes) SELECT digest, 2, x'00' FROM blob",
   ])
-  func otherProgramsCannotReplaceARowByOneWithTheSameKey(_ sql: String) throws { try expectRefusal(sql) }
+  func otherProgramsCannotReplaceARowByOneWithTheSameUniqueValues(_ sql: String) throws {
+    try expectRefusal(sql)
+  }
 
   @Test(arguments: [
     "UPDATE device SET firmware = '2', model = 'Other' WHERE serial <> ''",

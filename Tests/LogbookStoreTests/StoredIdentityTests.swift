@@ -51,7 +51,7 @@ import Testing
 
   /// Both 103.0 and 103.4 mg/dL are 5.7 mmol/L when they are rounded to one decimal.
   @Test(arguments: [[103.0, 103.4], [103.4, 103.0]])
-  func valuesThatRoundToTheSameTenthAreOrderedBySize(_ numbers: [Double]) throws {
+  func valuesThatRoundToTheSameTenthOfAMillimoleAreOrderedBySize(_ numbers: [Double]) throws {
     let readings = numbers.map { Make.reading(.smbg, Make.milligrams($0)) }
     #expect(counts(try scratch.ingest(Make.batch(readings))) == [2, 0, 0, 0])
     #expect(try scratch.rows("SELECT value, occurrence FROM reading") == ["103.0 0", "103.4 1"])
@@ -59,14 +59,14 @@ import Testing
     for reading in readings { #expect(counts(try scratch.ingest(Make.batch([reading]))) == [0, 1, 0, 0]) }
   }
 
-  @Test func valuesThatRoundToTheSameTenthInTwoBatchesAreTwoReadings() throws {
+  @Test func valuesOfTwoBatchesThatRoundToTheSameTenthOfAMillimoleAreTwoReadings() throws {
     let readings = [103.0, 103.4].map { Make.reading(.smbg, Make.milligrams($0)) }
     #expect(counts(try scratch.ingest(Make.batch([readings[0]]), Make.batch([readings[1]]))) == [2, 0, 0, 0])
     #expect(counts(try scratch.ingest(Make.batch([readings[1]]), Make.batch([readings[0]]))) == [0, 2, 0, 0])
     #expect(try scratch.occurrences() == ["103 0", "103 1"])
   }
 
-  @Test(arguments: [103.0, 103.4]) func valuesThatRoundToTheSameTenthCanBeImportedInEitherOrder(
+  @Test(arguments: [103.0, 103.4]) func valuesThatRoundToTheSameTenthOfAMillimoleCanBeImportedInEitherOrder(
     _ first: Double
   )
     throws
@@ -173,7 +173,7 @@ import Testing
   /// One export has only some of the values at one time, and another export has all of them. They are
   /// imported in both orders.
   @Test(arguments: [([104.0], [104.0, 100]), ([100.0], [104.0, 100]), ([104.0, 100], [104.0, 100, 96])])
-  func exportsSplitBetweenTwoValuesOfOneTimeCompleteEachOther(_ part: [Double], _ whole: [Double])
+  func anExportWithSomeValuesOfOneTimeIsCompletedByOneWithAll(_ part: [Double], _ whole: [Double])
     throws
   {
     let other = try ScratchStore()
