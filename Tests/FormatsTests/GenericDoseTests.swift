@@ -46,7 +46,7 @@ import Testing
   }
 
   /// The correction bolus of the first row is equal to its meal bolus.
-  @Test func eachOfSeveralColumnsOfDosesAndCarbohydratesCounts() throws {
+  @Test func eachOfSeveralColumnsOfDosesAndCarbohydratesIsRead() throws {
     let text = """
       Time,Glucose (mg/dL),Meal bolus (U),Correction bolus (U),Basal (U),Carbs (g),Snack (BE)
       2026-05-01 07:00,120,3,3,,45,

@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test func aColumnOfValuesWithoutAUnitHasItsCopyInTheOtherUnit() throws {
+  @Test func aCopyInTheOtherUnitOfAColumnWithoutAUnitIsNotReadTwice() throws {
     let text = Self.table("Glucose,Glucose mmol/L") { day in
       let (milligrams, millimoles) = Self.both(day, by: 18)
       return "\(milligrams),\(millimoles)"

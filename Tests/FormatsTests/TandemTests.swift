@@ -153,7 +153,7 @@ import Testing
     ("4.0", "6.0", "", #"{"extended":6,"minutes":120,"subtype":"rapid","units":4}"#),
     ("4.0", "", "4.0", #"{"subtype":"rapid","units":4}"#),
   ])
-  func theExtendedPartOfATandemBolusCounts(
+  func theExtendedPartOfATandemBolusIsRead(
     _ delivered: String, _ extended: String, _ requested: String, _ fields: String
   ) throws {
     let times = extended.isEmpty ? "," : "2026-05-04T20:00:00,2026-05-04T22:00:00"

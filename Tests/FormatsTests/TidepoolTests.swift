@@ -171,7 +171,7 @@ import Testing
   @Test(arguments: [
     "{", "{'a", "{'a':", "{'a':1", "[[[", "{'a':}", "]", "{'a':1 'b':2}", "'", "\\", "{'a':'\\", "{{}:1}",
   ])
-  func aSyntaxErrorInANestedTextStopsItsReading(_ text: String) {
+  func aNestedTextIsReadOnlyUpToItsSyntaxError(_ text: String) {
     #expect(members(text).count <= 1)
   }
 

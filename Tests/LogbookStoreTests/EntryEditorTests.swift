@@ -90,7 +90,7 @@ import Testing
     #expect(try Set(scratch.open(.reader).outcome(of: first, .undo).left) == [guid, other])
   }
 
-  @Test func eachUndoGoesBackOneTypedEntryOrHiding() throws {
+  @Test func eachUndoReversesOneTypedEntryOrHiding() throws {
     try add(6.1)
     try add(7.2, tick: 2)
     let stored = try #require(try scratch.open(.reader).lastEntry()?.readings.first)

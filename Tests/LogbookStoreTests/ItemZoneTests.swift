@@ -152,7 +152,7 @@ import Testing
     #expect(try hours() == ["2 9 2 9 2", "2 9 2 9 2"])
   }
 
-  @Test func undoOfAnImportInAnotherTimeZoneMovesRepeatedItemsBack() throws {
+  @Test func itemsThatAnImportMovedToAnotherTimeZoneAreMovedBackByItsUndo() throws {
     _ = try importing(batch([0, 2, 4]), in: nil)
     #expect(try importing(batch([0, 2]), in: Self.madrid).movedItems == 0)
     let friend = batch([2, 3])

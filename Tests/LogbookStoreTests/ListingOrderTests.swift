@@ -202,7 +202,7 @@ import Testing
   }
 
   @Test(arguments: Seeds.first(3))
-  func theListOfDaysMatchesTheReadings(_ seed: UInt64) throws {
+  func theDaysOfAListAreThoseOfItsReadings(_ seed: UInt64) throws {
     try fill(seed)
     var random = SeededGenerator(seed: seed &+ 2000)
     let refused = try everything().filter { $0.refusal != nil }

@@ -283,7 +283,7 @@ import Testing
     #expect(times == [800, 900])
   }
 
-  @Test func noLocalRoleSetsAnEditTimeWithoutAnEdit() throws {
+  @Test func theEditTimeOfARecordIsOnlySetByAnEdit() throws {
     let scratch = try ScratchStore()
     try scratch.ingest(Make.batch([Make.record(["carbs": .number(30)], sourceID: "1")]))
     for role in [StoreRole.importer, .editor, .resolver] {

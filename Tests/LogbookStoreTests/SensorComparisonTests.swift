@@ -105,7 +105,7 @@ import Testing
     #expect(try readings() == 384 + 1152)
   }
 
-  @Test func aStatedNameOfThePersonCountsMoreThanTheValues() throws {
+  @Test func aStatedNameOfThePersonHasPrecedenceOverTheValues() throws {
     let anna = try #require(StatedPerson(name: "Anna Sample"))
     let account = try #require(StatedPerson(account: "Anna Sample", of: "test"))
     try take(Self.values(of: Self.second, hours: 1), of: Self.dexcom, persons: [anna, account])

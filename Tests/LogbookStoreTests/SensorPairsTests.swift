@@ -50,7 +50,7 @@ struct SensorPairsTests {
     #expect(!pairs(hours: 2) { _, one in one * 1.4 }.areOfOthers)
   }
 
-  @Test func aLongGapBetweenSensorValuesCountsOnlyInPart() {
+  @Test func aFewSensorValuesWithLongGapsDoNotShowTwoPersons() {
     var pairs = SensorPairs()
     for row in 0..<3 { pairs.add(100, 180, at: Int64(row) * 86_400) }
     #expect(!pairs.areOfOthers)

@@ -129,7 +129,7 @@ import Testing
     #expect(try shown() == ["0:100", "1:100", "2:100", "3:100"])
   }
 
-  @Test func aPreviewOfUndoCountsTheSameAndChangesNothing() throws {
+  @Test func aPreviewOfUndoGivesTheCountsOfTheUndoAndChangesNothing() throws {
     try scratch.ingest(sensor(0..<5))
     let content = try scratch.rows("SELECT * FROM record") + scratch.rows("SELECT * FROM withdrawn")
     let preview = try scratch.open(.reader).undoCounts(of: 1)
@@ -364,7 +364,7 @@ import Testing
     #expect(try scratch.open(.reader).undoCounts(of: 1).lacksNotes)
   }
 
-  @Test func aCompleteImportIsStoredAsOneRunOfPositions() throws {
+  @Test func theReadingsOfACompleteImportAreStoredAsOneRangeOfPositions() throws {
     try scratch.ingest(sensor(0..<500))
     try scratch.ingest(sensor(0..<500))
     #expect(try scratch.number("SELECT count(*) FROM ingest_run") == 1)

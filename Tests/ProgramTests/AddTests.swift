@@ -110,7 +110,7 @@ struct AddTests {
     #expect(try await program.run("show", String(id)).status == 0)
   }
 
-  @Test func aTypedFingerStickAlsoImportedFromTheMeterCountsOnce() async throws {
+  @Test func aTypedFingerStickAlsoImportedFromTheMeterIsCountedOnce() async throws {
     let program = try Program()
     _ = try await add(program, "6.1 --at 2026-05-06T08:00:20+00:00")
     let file = try program.write(

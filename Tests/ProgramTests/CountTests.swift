@@ -125,7 +125,7 @@ struct CountTests {
   }
 
   /// A person splits a large dose, and types the second half together with a finger stick.
-  @Test func aDoseInTwoHalvesCountsTwiceNextToItemsAtFullMinutes() async throws {
+  @Test func bothHalvesOfADoseAreCountedNextToItemsAtFullMinutes() async throws {
     let program = try Program()
     try program.write(
       Self.headerRow + Self.rows("8:00:20 AM", 12, onlyDose: true) + Self.rows("8:00 AM", 12),
@@ -136,7 +136,7 @@ struct CountTests {
   }
 
   /// A spreadsheet program saved the diary, and truncated its times to the minute.
-  @Test func dosesInTwoExportsOfOneAppCountOnce() async throws {
+  @Test func dosesInTwoExportsOfOneAppAreCountedOnce() async throws {
     func diary(_ clock: String, _ days: Int) -> String { Self.headerRow + Self.rows(clock, days) }
     for order in [["own.csv", "cut.csv"], ["cut.csv", "own.csv"]] {
       let program = try Program()
@@ -289,7 +289,7 @@ struct CountTests {
     #expect((counted["finger_sticks"] as? [String: any Sendable])?["readings"] as? Int == 13)
   }
 
-  @Test func statsCountTenValuesEqualToTheSensorAsFingerSticks() async throws {
+  @Test func aFewValuesEqualToTheSensorAreCountedAsFingerSticks() async throws {
     let program = try await Self.relayed(10)
     let imported = try await program.run("import", program.path("export.xml"))
     #expect(imported.status == 0 && !imported.output.contains("own values"), "\(imported)")

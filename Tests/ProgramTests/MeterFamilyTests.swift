@@ -38,7 +38,7 @@ import Testing
     #expect(stored.sorted() == held.sorted())
   }
 
-  @Test func aLibreAndItsLibreViewExportAreStoredOnce() async throws {
+  @Test func readingsOfALibreAndItsLibreViewExportAreStoredOnce() async throws {
     let program = try Program()
     let bus = try SimulatedBus()
     var memory = SimulatedMemory(clock: DeviceTime(seconds: Int64(Date().timeIntervalSince1970)))
