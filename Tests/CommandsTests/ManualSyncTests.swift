@@ -48,7 +48,7 @@ struct ManualSyncTests {
       let described = Set(page.variables(under: title) + page.named(under: title))
       #expect(names.subtracting(described) == [], "\(title)")
     }
-    // The script must print each form of the output: a preview, a conflict with its sides, and a difference.
+    // The script must print each kind of output: a preview, a conflict with its sides, and a difference.
     #expect(printed["upload"]?.isSuperset(of: ["dry_run", "conflicts"]) == true, "\(outcome)")
     #expect(printed["conflict"]?.isSuperset(of: ["mine", "edited_at", "differs"]) == true, "\(outcome)")
     #expect(printed["verify"]?.contains("difference") == true, "\(outcome)")

@@ -4,8 +4,8 @@ import Logbook
 import SimulatedMeters
 import Testing
 
-/// Tests the simulated GlucoMen areo. The author of another program made up the expected blocks. Only the
-/// block that sets the clock is made up here.
+/// Tests the simulated GlucoMen areo. The expected blocks are invented: the block that sets the clock for
+/// this test, and the others by the author of another program.
 struct AreoModelTests {
   private static func memory(_ items: [SimulatedItem] = [], _ unit: GlucoseUnit = .millimolesPerLitre)
     -> SimulatedMemory

@@ -456,7 +456,7 @@ import Testing
     #expect(new.readings.map(\.deviceTime.text) == values(14...17))
     #expect(new.identity.count == nil && new.position?.number == 17)
     #expect(meter.requests == [[4, 3, 1, 14, 0], [1, 3, 1, 14, 0]])
-    // Without a newer record, the meter sends only the last stored one again.
+    // Without a newer record, the meter sends only the last record again, which is already stored.
     let same = try read(Self.meter(Self.records(10...17)), from: new.position)
     #expect(same.readings.count == 1 && same.position == new.position)
   }

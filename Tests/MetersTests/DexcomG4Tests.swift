@@ -107,8 +107,8 @@ struct DexcomG4Tests {
 
   @Test func readingsAfterADexcomDisplayClockWasSetBackAreMarked() throws {
     var pages = Self.fivePages
-    // Compared with the reading before, the system time is five minutes later, but the display was set back
-    // by an hour.
+    // Compared with the reading before, the system time is five minutes later, but the shown time was set
+    // back by an hour.
     pages[4] = Self.history(7, [SheetFrame.record([UInt8](printed: "9C A3 D7 08 42 33 D7 08 63 00 14"))])
     let contents = try DexcomG4Driver().read(Self.connection(Self.memory(pages).replayed))
     #expect(contents.readings.map { $0.marks.contains(.clockSetBack) } == [false, false, false, true, false])

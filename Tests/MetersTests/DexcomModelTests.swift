@@ -108,7 +108,7 @@ struct DexcomModelTests {
     let records = (0..<7).map { Array(page[(28 + $0 * 13)..<(41 + $0 * 13)]) }
     #expect(records.map { littleEndianNumber($0[8..<10]) & 0x3FF } == [39, 46, 401, 408, 120, 127, 5])
     #expect(records.map { $0[9] & 0x80 != 0 } == [false, true, false, true, false, true, false])
-    // The display was set back, but the system time was not.
+    // The shown time was set back, but the system time was not.
     let systems = records.map { littleEndianNumber($0[0..<4]) }
     #expect(systems == systems.sorted())
     #expect(

@@ -102,7 +102,7 @@ struct FreeStyleDriverTests {
     #expect(contents.skipped == ["clock change": 2])
   }
 
-  /// The rows have the form of a recorded session with other numbers, times and values.
+  /// The rows have the layout of those in a recorded session, with other numbers, times and values.
   @Test func theStripTestsOfAFreeStyleNeoAreReadFromTheirCompleteRow() throws {
     var session = FreeStyleTranscript()
     session.exchange("$serlnum?", "LXXX123S45678")

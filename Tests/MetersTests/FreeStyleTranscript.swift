@@ -22,7 +22,7 @@ struct FreeStyleTranscript {
     message + Array("CKSM:\(digits(message))\r\nCMD OK\r\n".utf8)
   }
 
-  /// A table with the number of its rows and both checksums.
+  /// A reply with a table, the number and the checksum of its rows, and the checksum of the whole message.
   static func table(_ rows: [String]) -> [UInt8] {
     if rows.isEmpty { return reply(Array("Log Empty\r\n".utf8)) }
     let body = rows.flatMap { Array("\($0)\r\n".utf8) }

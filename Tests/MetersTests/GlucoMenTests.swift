@@ -6,8 +6,8 @@ import Testing
 
 @testable import Meters
 
-/// Tests the GlucoMen areo's blocks, lines and sessions. The author of another program made up the blocks
-/// with stated check digits for its tests. No capture is public.
+/// Tests the GlucoMen areo's blocks, lines and sessions. The blocks with stated check digits are invented
+/// examples from the tests of another program. No capture is public.
 struct GlucoMenTests {
   private static let information = "0000000000000,58,59,      DEMOSN, B.0"
   private static let glucose = [

@@ -90,8 +90,8 @@ struct LifeScanModelTests {
         == hex("02 1e 00 04 06 56 00 65 00 72 00 69 00 6f 00 20 00 46 00 6c 00 65 00 78 00 00 00 03 e2 ee"))
     #expect(try exchange(disk, "02 09 00 04 20 02 03 f9 c3") == hex("02 0c 00 04 06 73 06 84 2e 03 59 e0"))
     #expect(try exchange(disk, "02 09 00 03 27 00 03 26 71") == hex("02 0a 00 03 06 01 00 03 ce 83"))
-    // In the recording, the record has the id 22 and precedes fourteen others, so its first bytes differ. The
-    // rest is equal.
+    // In the recording, the record has the id 22 and precedes fourteen others, so its first bytes differ.
+    // The other bytes are equal.
     let record = try exchange(disk, "02 0c 00 04 31 02 00 00 00 03 a9 55")
     #expect(record[10...20] == hex("29 e3 a7 28 32 00 00 00 93 0b 00")[...])
     #expect(Array(record[..<10]) == hex("02 18 00 04 06 00 00 00 09 00"))
@@ -357,7 +357,7 @@ struct LifeScanModelTests {
   }
 }
 
-/// The answer of an endpoint in a comparable form.
+/// The answer of an endpoint as a value that tests can compare.
 private enum PacketBytes: Hashable {
   case data([UInt8])
   case nothing, stall

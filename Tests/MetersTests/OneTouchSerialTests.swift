@@ -50,7 +50,7 @@ struct OneTouchVerioIQTests {
     #expect(contents.readings.map(\.deviceTime.text) == ["2024-01-02T03:04:05", "2024-01-02T03:04:05"])
   }
 
-  /// The requests and the form of the answers are from a recorded session of the manufacturer's program.
+  /// The requests and the layout of the answers are from a recorded session of the manufacturer's program.
   /// Numbers, times and values differ.
   @Test func aOneTouchVerioIQSessionOfTheRecordedFormIsRead() throws {
     var session = WrittenSession()

@@ -170,7 +170,7 @@ struct OneTouchUltra2Tests {
     #expect(try OneTouchUltra2Driver().identify(Self.connection(session.replayed)).device.model == model)
   }
 
-  /// The lines have the form of a recorded session with other numbers, times and values.
+  /// The lines have the layout of those in a recorded session, with other numbers, times and values.
   @Test func anOldOneTouchUltraIsRead() throws {
     var session = WrittenSession()
     session.exchange("DM?", Self.line("?P02.00.01   /  /  "))

@@ -8,7 +8,7 @@ import Testing
 @Suite struct RecordingTests {
   private struct FullDisk: Error, CustomStringConvertible { let description = "the disk is full" }
 
-  /// Stores what is recorded, with a clock that advances by 10 ms each time that it is read.
+  /// Stores the recorded steps, with a clock that advances by 10 ms each time that it is read.
   private final class Notes {
     var steps: [Transcript.Step] = []
     var milliseconds = 0

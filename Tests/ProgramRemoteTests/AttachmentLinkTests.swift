@@ -8,8 +8,8 @@ import Testing
 /// Tests uploads of attachments over a connection that a proxy cuts after about 100 KB. Program, server and
 /// proxy are real processes.
 @Suite(.timeLimit(.minutes(10))) struct AttachmentLinkTests {
-  /// The size of the attachment in bytes. `GLUCOPORT_ATTACHMENT_BYTES` sets it, for example to 25 MiB for a
-  /// measurement. The default is smaller, so that the test is fast.
+  /// The size of the attachment in bytes. The environment variable `GLUCOPORT_ATTACHMENT_BYTES` sets it, for
+  /// example to 25 MiB for a measurement. The default is smaller, so that the test is fast.
   private static let bytes =
     ProcessInfo.processInfo.environment["GLUCOPORT_ATTACHMENT_BYTES"].flatMap { Int($0) } ?? 3 << 20
 

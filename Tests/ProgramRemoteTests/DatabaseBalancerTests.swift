@@ -7,8 +7,9 @@ import Testing
 
 /// Tests the built program as two servers that share one database. A balancer sends requests to them in turn.
 @Suite(.timeLimit(.minutes(10))) struct DatabaseBalancerTests {
-  /// A balancer in Python. It sends each request to the next server, or to the other one if the connection
-  /// fails. It appends the number of the server that answered to the file `balanced`.
+  /// A balancer in Python. It sends each request to the next server, or to the other server if the
+  /// connection fails. For each request, it appends one line to the file `balanced`: the number of the
+  /// server that answered.
   private static let balancer = """
     cat >balancer.py <<'PROGRAM'
     import http.client, http.server, itertools, sys

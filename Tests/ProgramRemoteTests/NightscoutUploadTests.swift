@@ -126,7 +126,7 @@ import Testing
     #expect(try await upload("a").contains("pushed 0 readings, 1 record"))
   }
 
-  /// Each kind of write is redirected to a web page, as if a login page appeared during the run.
+  /// Each kind of write is redirected to a web page, as if a login page appeared during the upload.
   @Test(arguments: ["POST /api/v1", "PUT /api/v3/entries", "POST /api/v3/treatments", "PATCH", "DELETE"])
   func itemsAnsweredByAWebPageInsteadOfTheSiteStayPending(_ write: String) async throws {
     #expect(try await connect("a").status == 0)

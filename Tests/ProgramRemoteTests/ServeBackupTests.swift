@@ -28,8 +28,9 @@ import Testing
       ], "\(outcome.output)\(outcome.errors)")
   }
 
-  /// The copy of another server is kept. A wrong clock dated another copy in the future. It is not treated as
-  /// newer than the new copy, so the new copy is not removed.
+  /// The folder also has a backup of another server, which is not removed, and a backup that a wrong clock
+  /// dated in the future. The backup with the future date does not count as newer, so the backup just
+  /// written is not removed.
   @Test func serverBackupsDuringWritesAreCompleteAndTheOldestRemoved() async throws {
     let program = try Program()
     let outcome = try await program.shell(

@@ -192,8 +192,8 @@ import Testing
     #expect(words == "200 200 4 ended with 0", "\(outcome)")
   }
 
-  /// When the server stops, three connections are open. The first sends its request only then, the second has
-  /// had an answer, and the third stays silent.
+  /// When the server stops, three connections are open. The first connection sends its request only at that
+  /// moment, the second has had an answer, and the third stays silent.
   @Test func aNewConnectionGetsAnAnswerWhileTheServerStops() async throws {
     let program = try Program()
     let outcome = try await program.shell(

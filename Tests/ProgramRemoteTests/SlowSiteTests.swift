@@ -6,8 +6,8 @@ import TestProgram
 import TestServers
 import Testing
 
-/// Tests the time limits of uploads to a site that answers slowly. A run that ends at its limit keeps what
-/// the site has confirmed.
+/// Tests the time limits of uploads to a site that answers slowly. An upload that ends at its time limit
+/// keeps the changes that the site has confirmed.
 @Suite(.timeLimit(.minutes(10))) struct SlowSiteTests {
   private let program: Program
   private let site: NightscoutStandIn

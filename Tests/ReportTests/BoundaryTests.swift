@@ -6,7 +6,8 @@ import Testing
 
 @testable import Report
 
-/// Tests limits with every value that a device can show, and the texts for these limits.
+/// Tests the limits of glucose ranges with every value that a device can show, and the texts for these
+/// limits.
 struct BoundaryTests {
   /// The limits of a set of targets, as printed in the consensus. In mg/dL and in tenths of mmol/L: the first
   /// value that is not very low, the first in the target, the first above it, and the first very high.
@@ -55,7 +56,7 @@ struct BoundaryTests {
     }
   }
 
-  /// A device that shows LO below 70 has not measured 70.
+  /// A device may show LO for all values below 70. Such a LO still counts as very low.
   @Test(arguments: [20.0, 40, 54, 70, 100]) func readingsLOAndHIAreInTheOuterRangesOfAllTargets(
     _ limit: Double
   ) throws {

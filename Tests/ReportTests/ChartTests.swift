@@ -38,7 +38,7 @@ struct ChartTests {
     #expect(outlines(.curve, try drawing(.empty)) == 0)
   }
 
-  /// A line from a single sample to another one would be missing, or too short to be seen.
+  /// A single sample has no neighbour to which a line could be drawn. So it is drawn as a dot.
   @Test func aSingleSampleBetweenGapsIsDrawnAsADot() throws {
     func dots(_ day: SampleDay) throws -> [Double] {
       try drawing(day).operations.compactMap { operation in
@@ -149,8 +149,8 @@ struct ChartTests {
     expectNoMarkInANumber(drawing)
   }
 
-  /// The doses of a pump every five minutes leave no room for all numbers. Those of the larger doses at meals
-  /// must be drawn.
+  /// The doses of a pump every five minutes leave no room for all numbers. The numbers of the larger doses
+  /// at meals must be drawn.
   @Test func theLargestOfManyDosesAreLabelled() throws {
     let small = (0..<100).map { index in
       let minutes = 10 * 60 + index * 5

@@ -26,8 +26,8 @@ struct ClockChangeTests {
     // The clock changes by half an hour.
     Change(zone: "Australia/Lord_Howe", date: "2025-10-05", minutes: 23 * 60 + 30),
     Change(zone: "Australia/Lord_Howe", date: "2026-04-05", minutes: 24 * 60 + 30),
-    // The clock changes at midnight: one day begins at one o'clock, and the other has the hour before its end
-    // twice.
+    // The clock changes at midnight: the first day begins at one o'clock, and the second day has its last
+    // hour twice.
     Change(zone: "America/Sao_Paulo", date: "2018-11-04", minutes: 23 * 60),
     Change(zone: "America/Sao_Paulo", date: "2018-02-17", minutes: 25 * 60),
     // In this zone, hours begin at a quarter of an hour in UTC.

@@ -49,7 +49,8 @@ struct CountingFiguresTests {
     }
   }
 
-  /// - Parameter period: the days of the statistics. Items outside them are only used for comparison.
+  /// - Parameter period: the days of the statistics. Items outside of these days are only used for
+  ///   comparison.
   static func result(
     _ entries: [Entry], by grouping: Grouping? = nil, rules: CountingRules = CountingRules(),
     of period: Range<Int64>? = nil
@@ -349,8 +350,8 @@ struct CountingFiguresTests {
       #expect(alone.doubts.map(\.days) == ((20..<32).contains(day) ? [1] : []))
       #expect(alone.sources.bolus.count == ((20..<32).contains(day) ? 2 : 1))
     }
-    // Days with both sources are counted only within the four weeks around each of them. Here they are too
-    // few for a warning.
+    // Days with both sources are counted only within the four weeks around each of them. In this test, these
+    // days are too few for a warning.
     let rare = Self.doses(Self.phone, days: 40, later: 400).filter { $0.seconds / 86400 % 15 == 0 }
     #expect(Self.result(own + rare).doubts.isEmpty)
   }

@@ -83,8 +83,8 @@ struct JourneyDayTests {
     #expect(day.hours.map(\.hour) == Array(0...24) && day.clockChanges.isEmpty)
   }
 
-  /// The reading of a meter with the time of home is drawn at the time that it shows. If the day has this
-  /// time twice, the nearer instant is used.
+  /// The clock of a meter stays at the time of home. Its readings are drawn at the times that it shows. If
+  /// the day has such a time twice, the nearer instant is used.
   @Test func aReadingOfAnotherClockIsDrawnAtTheTimeItShows() throws {
     let sticks = [-3, 7, 20].map { Reading.finger(200, at: Self.midnight + $0 * Self.hour) }
     let day = try #require(Self.days(from: 8, at: 0, sticks).dropFirst().first)

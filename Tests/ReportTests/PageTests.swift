@@ -277,7 +277,7 @@ struct PageTests {
 }
 
 extension String {
-  /// The parts between two texts, for each occurrence.
+  /// Each part of this text between `start` and the next `end`.
   fileprivate func components(between start: String, and end: String) -> [String] {
     ranges(of: start).compactMap { range in
       self[range.upperBound...].firstRange(of: end).map { String(self[range.upperBound..<$0.lowerBound]) }

@@ -105,8 +105,8 @@ import Testing
 
   @Test func differentDosesOfASmallerSourceAreNotTreatedAsCopies() {
     let own = Self.doses(Figures.diary)
-    // The smaller source has amounts that the first one never has, then equal amounts at varying delays, and
-    // then only few equal amounts.
+    // In three cases, the smaller source has amounts that the first source never has, equal amounts at
+    // varying delays, or only few equal amounts.
     let other = Self.moved(Self.part(own) { $0 % 2 == 0 }, to: Figures.phone, by: 3600, factor: 0.77)
     #expect(Figures.result(own + other).doubts.isEmpty)
     let scattered = Self.part(own) { $0 % 2 == 0 }.enumerated().flatMap { index, entry in
@@ -136,14 +136,15 @@ import Testing
     let copy = Self.manyDoses(Figures.phone, days: 1, later: 200)
     func hasWarning(_ other: [Entry]) -> Bool { !Figures.result(own + other).doubts.isEmpty }
     #expect(hasWarning(copy))
-    // Four doses, other amounts, and times without a constant difference.
+    // There is no warning for only four doses, for other amounts, or for times without a constant
+    // difference.
     #expect(!hasWarning(Self.part(copy) { $0 < 4 }))
     #expect(!hasWarning(Self.moved(copy, to: Figures.phone, by: 0, factor: 0.83)))
     #expect(
       !hasWarning(
         copy.enumerated().flatMap { Self.moved([$0.element], to: Figures.phone, by: Int64($0.offset) * 1000) }
       ))
-    // Two different amounts.
+    // There is no warning if the doses have only two different amounts.
     let equal = Self.manyDoses(Figures.diary, days: 1).enumerated().map { index, entry in
       Entry(kind: .insulin, amount: index % 2 == 0 ? 3 : 4, seconds: entry.seconds, source: entry.source)
     }

@@ -51,8 +51,8 @@ struct ProfileOracleTests {
         continue
       }
       let values = try #require(point.percentiles)
-      // The times of day before, at and after the point have the weights 1, 4 and 1. A missing one has no
-      // weight.
+      // The times of day before, at and after the point have the weights 1, 4 and 1. A time of day without
+      // percentiles has no weight.
       let neighbours = [raw[(index + 95) % 96], raw[(index + 1) % 96]].compactMap(\.self)
       for curve in 0..<5 {
         let sum = 4 * own[curve] + neighbours.reduce(0) { $0 + $1[curve] }

@@ -165,8 +165,8 @@ struct RandomFiguresTests {
     }
     let sensor = figures(readings).total.sensor
     #expect(sensor.lows == lows && sensor.highs == highs)
-    // 55 is only low and 240 is only high. But a value that the device could not measure is in the outer
-    // range.
+    // As numbers, 55 is only low and 240 is only high. But LO and HI stand for values that the device could
+    // not measure, so they are in the outer ranges.
     #expect(sensor.ranges.map(\.readings) == [lows, 0, 300 - lows - highs, 0, highs])
     #expect(agree(sensor.mean.number, NaiveFigures(values: numbers).mean))
     #expect(sensor.bound == .either)

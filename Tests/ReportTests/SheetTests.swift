@@ -41,8 +41,8 @@ struct SheetTests {
     #expect(words(page, .summary).filter { $0.contains("…") } == [], "\(code) \(kind)")
   }
 
-  /// The first sheet names the times whose sensor values no source has any more, even if no sensor value is
-  /// left.
+  /// The first sheet lists the periods whose sensor values no source has any more, even if the report has no
+  /// sensor values.
   @Test(arguments: Seeds.share(of: languages, every: 2), SampleReport.Kind.allCases)
   func theReportNamesTimesWithoutData(_ code: String, _ kind: SampleReport.Kind) throws {
     var report = SampleReport.of(kind)

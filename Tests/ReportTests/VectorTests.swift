@@ -90,8 +90,8 @@ struct VectorTests {
     }
   }
 
-  /// The number of episodes, and their mean minutes and mg/dL. iglu interpolates to a grid that begins one
-  /// sample later.
+  /// The number of episodes, and their mean minutes and mg/dL. iglu interpolates values to a grid that
+  /// begins one sample later than the test series.
   @Test(arguments: [
     (
       false,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The elements of a picture, read by the rules of XML. Each broken rule is kept as a fault.
+/// The elements of a picture, read by the rules of XML. Each broken rule is listed in `faults`.
 struct XMLCheck {
   struct Element {
     let name: String

@@ -21,7 +21,7 @@ struct BulkOnlyTarget {
 
   private var phase = Phase.command
 
-  /// Takes one transfer from the host. False stalls the endpoint.
+  /// Takes one transfer from the host. Returns false to stall the endpoint.
   mutating func take(_ packet: [UInt8], run: (BulkOnlyCommand, [UInt8]) -> Outcome) -> Bool {
     switch phase {
     case .dataOut(let command, let data):

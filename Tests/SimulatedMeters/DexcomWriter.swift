@@ -3,7 +3,7 @@
 import Logbook
 
 /// Writes records with their two times: the shown time and the system time. The system time only increases,
-/// as in a receiver whose user sets the shown time back.
+/// even if the user of the receiver sets the shown time back.
 struct DexcomWriter {
   /// 2009-01-01, from which both times are counted in seconds.
   static let epoch: Int64 = 1_230_768_000

@@ -4,9 +4,9 @@ package import Logbook
 
 /// A meter of Ascensia's Contour family: ASTM frames in HID reports of 64 bytes.
 ///
-/// These parts are unknown and were chosen here:
+/// These details of real meters are unknown and were chosen for the simulation:
 /// - the content of the HID report descriptor, and the endpoints of the storage interface
-/// - the number printed for LO and HI, which is one step beyond the range
+/// - the number that is sent for LO or HI: one step below or above the range
 /// - the order of marks: LO, HI and control come after the meal
 /// - the answer to an unknown command: NAK
 package final class SimulatedContour: SimulatedMeter {

@@ -4,7 +4,7 @@ package import Logbook
 
 /// A meter of Abbott's FreeStyle family: text commands in HID frames of 64 bytes.
 ///
-/// These parts are unknown and were chosen here:
+/// These details of real meters are unknown and were chosen for the simulation:
 /// - text before INIT is refused like an unknown message
 /// - the InsuLinx prints LO and HI as words and does not accept type 21
 /// - the names of maker and product
@@ -223,7 +223,8 @@ extension SimulatedFreeStyle {
     }
   }
 
-  /// `$date,8,27,14` and `$time,13,40`, with or without zeros before a digit.
+  /// Sets the date or the time of the clock from a command such as `$date,8,27,14` or `$time,13,40`. Numbers
+  /// may have leading zeros.
   private func set(_ command: String) -> Bool {
     let parts = command.split(separator: ",")
     let n = parts.dropFirst().compactMap { Int($0) }

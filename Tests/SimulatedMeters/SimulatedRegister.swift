@@ -3,7 +3,7 @@
 /// How a simulated meter is connected.
 package enum SimulatedConnection {
   case usb(any SimulatedMeter)
-  /// A serial line on a chip for which a driver of the kernel provides a terminal.
+  /// A serial line. Its USB chip has a driver in the kernel, which provides a terminal.
   case line(any SimulatedLine)
   /// A connection by Bluetooth.
   case radio(SimulatedGlucoseMeter)

@@ -26,7 +26,8 @@ package final class SimulatedUltra2: SimulatedLine {
 
   /// - Parameters:
   ///   - damaged: the indices in the memory, from the oldest record, that the meter reports as damaged.
-  ///   - ignoresFirstCommand: whether the meter still wakes up at the first command, which is common.
+  ///   - ignoresFirstCommand: whether the meter does not answer the first command because it is still waking
+  ///     up, as real meters often do.
   package init(
     _ memory: SimulatedMemory, model: Model = .ultra2, damaged: Set<Int> = [],
     ignoresFirstCommand: Bool = false
@@ -44,7 +45,8 @@ package final class SimulatedUltra2: SimulatedLine {
     item.isStrip(marks: [.controlSolution, .beforeMeal, .afterMeal])
   }
 
-  /// At another speed, the meter receives only noise.
+  /// Returns the answer to bytes from the host. At another speed, the meter receives only noise and does not
+  /// answer.
   package func take(_ bytes: [UInt8], line: LineSettings) -> [UInt8] {
     guard line == LineSettings(baud: 9600) else { return [] }
     text += String(decoding: bytes.filter { (0x20...0x7E).contains($0) }, as: UTF8.self)
@@ -69,7 +71,7 @@ package final class SimulatedUltra2: SimulatedLine {
 extension SimulatedUltra2 {
   private static let commands = ["DM?", "DM@", "DMF", "DMSU?", "DMST?", "DMID", "DMP", "DMZ"]
   private static let setClock = "DMT"
-  /// The length of a time in the form `mm/dd/yy hh:mm:ss`.
+  /// The length of a time in the format `mm/dd/yy hh:mm:ss`.
   private static let clockLength = 17
 
   /// The next complete command. Hosts end commands with different characters, so a command is found by its
@@ -145,7 +147,7 @@ extension SimulatedUltra2 {
     }
   }
 
-  /// A time in the form `"SAT","08/03/13","22:12:00   "`.
+  /// A time in the format `"SAT","08/03/13","22:12:00   "`.
   private func shown(_ time: DeviceTime) -> String {
     let days = ["THU", "FRI", "SAT", "SUN", "MON", "TUE", "WED"]
     let day = Int(time.seconds / 86400) % 7

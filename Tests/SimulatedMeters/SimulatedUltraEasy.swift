@@ -32,10 +32,11 @@ package final class SimulatedUltraEasy: SimulatedLine {
   /// Whether the meter can store the item. According to a single source, it does not send control tests.
   package static func holds(_ item: SimulatedItem) -> Bool { item.isStrip(marks: []) }
 
-  /// The serial number on the line, which always has nine characters.
+  /// The serial number as the meter sends it, always in nine characters.
   package var reportedSerial: String { Self.fixed(memory.serial, 9) }
 
-  /// At another speed, the meter receives only noise.
+  /// Returns the answer to bytes from the host. At another speed, the meter receives only noise and does not
+  /// answer.
   package func take(_ bytes: [UInt8], line: LineSettings) -> [UInt8] {
     guard line == LineSettings(baud: 9600) else { return [] }
     stream.add(bytes)

@@ -23,7 +23,8 @@ package final class SimulatedVerioIQ: SimulatedLine {
     item.isStrip(marks: [.controlSolution, .beforeMeal, .afterMeal])
   }
 
-  /// Bytes at another speed are noise to the meter.
+  /// Returns the answer to bytes from the host. At another speed, the meter receives only noise and does not
+  /// answer.
   package func take(_ bytes: [UInt8], line: LineSettings) -> [UInt8] {
     guard line == LineSettings(baud: 38400) else { return [] }
     stream.add(bytes)

@@ -33,7 +33,7 @@ package struct ChosenPorts: LogbookService {
   /// The limits of the underlying service for one request.
   package var batchLimits: BatchLimits { service.batchLimits }
 
-  /// The same service, but with shown times in another zone.
+  /// A copy of this service in which `zone` determines the shown times.
   package func placing(in zone: LogbookZone) -> any LogbookService {
     ChosenPorts(
       service.placing(in: zone), parts: parts, digests: digests, attachments: attachments, removal: removal,

@@ -2,8 +2,9 @@
 
 import GRDBSQLite
 
-/// Deletes all rows of a database, so that the next world can use it through its open connections. Opening a
-/// database and preparing its statements takes several times as long as a schedule.
+/// Deletes all rows of a database, so that the next `World` can use the database through its open
+/// connections. Opening a database and preparing its SQL statements takes several times as long as
+/// simulating a world.
 final class EmptiedFile {
   private var handle: OpaquePointer?
   private var statements: [OpaquePointer] = []

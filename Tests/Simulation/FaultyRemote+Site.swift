@@ -10,7 +10,8 @@ extension FaultyRemote: MovingService, RemovalService {
   /// This connection; nil if the host does not support removing hidden items.
   nonisolated package var removal: (any RemovalService)? { host.removal == nil ? nil : self }
 
-  /// Returns this connection itself with the zone set, since only one run at a time uses it.
+  /// Sets the zone of this connection and returns the same connection, since only one upload at a time uses
+  /// it.
   nonisolated package func placing(in zone: LogbookZone) -> any LogbookService {
     self.zone.withLock { $0 = zone }
     return self

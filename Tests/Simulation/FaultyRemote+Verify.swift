@@ -10,7 +10,7 @@ extension FaultyRemote: DigestService {
     }
   }
 
-  /// The readings that the server has in these digest buckets.
+  /// The readings that the server has in these buckets of `IdentityDigests`.
   package func readings(in buckets: [Int], _ run: RunStamp) async throws(ServiceError) -> ReadingBatch {
     try await exchange("bucket-readings", items: buckets.count, at: \.digests) {
       (host) async throws(ServiceError) in
@@ -18,7 +18,7 @@ extension FaultyRemote: DigestService {
     }
   }
 
-  /// The records that the server has in these digest buckets.
+  /// The records that the server has in these buckets of `IdentityDigests`.
   package func records(
     in buckets: [Int], after guid: String?, _ run: RunStamp
   ) async throws(ServiceError) -> RecordPage {

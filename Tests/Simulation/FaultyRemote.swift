@@ -50,8 +50,8 @@ package actor FaultyRemote: LogbookService {
   /// The limits of the host for one request.
   nonisolated package let batchLimits: BatchLimits
   private nonisolated let connection: @Sendable () -> any LogbookService
-  /// The zone in which a host that stores only instants shows them; nil until a run sets it. Only one run at
-  /// a time uses this connection.
+  /// The zone for the shown times of a host that stores only instants; nil until an upload sets it. Only one
+  /// upload at a time uses this connection.
   nonisolated let zone = Mutex<LogbookZone?>(nil)
   private var random: SeededGenerator
   private var weather: Weather

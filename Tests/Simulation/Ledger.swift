@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Records the edits of people outside of all stores. Each edit writes a unique word, so that a test can
-/// check whether the edit still exists.
+/// Records the edits of simulated people, outside of all stores. Each edit writes a unique word, so that a
+/// test can check whether the edit still exists.
 ///
 /// A word may disappear only if a person who saw it edited, deleted, resolved or restored the record.
 struct Ledger {
@@ -19,7 +19,7 @@ struct Ledger {
     return word
   }
 
-  /// Moves words from one record to its copy, as a person does who keeps both sides of a conflict.
+  /// Moves words from one record to its copy. This happens when a person keeps both sides of a conflict.
   mutating func move(_ words: Set<String>, from guid: String, to copy: String) {
     written[guid]?.subtract(words)
     written[copy, default: []].formUnion(words)
@@ -43,6 +43,6 @@ extension Ledger {
   /// The words of all records that a store or the server must still have.
   var allOwed: Set<String> { written.values.reduce(into: Set()) { $0.formUnion($1) }.subtracting(retired) }
 
-  /// Marks all words except these as removed.
+  /// Marks all words except these as removed by a person.
   mutating func keepOnly(_ words: Set<String>) { retire(allOwed.subtracting(words)) }
 }

@@ -8,8 +8,8 @@ package enum Schedules {
   /// The number of random events in a world before all nodes sync completely.
   package static let steps = 20
 
-  /// Runs one world after `others` earlier worlds on the same stage. Returns the broken rule, or nil if all
-  /// rules held, and the list of events.
+  /// Runs one world after `others` earlier worlds on the same `Stage`. Returns the broken rule, or nil if
+  /// all rules held, and the list of events.
   package static func journal(
     seed: UInt64, after others: UInt64, _ template: Template, steps: Int = steps, on kind: HostKind = .server
   ) async throws -> (broken: String?, lines: [String]) {

@@ -38,7 +38,7 @@ extension SimulatedNode {
     }
   }
 
-  /// The rows of a query. Each row is the text of its columns, joined with blanks.
+  /// Runs an SQL query. Returns each row as the text of its columns, joined with blanks.
   package func rows(_ sql: String) throws -> [String] {
     try Store(path: path, role: .reader).queue.inDatabase { database in
       try Row.fetchAll(database, sql: sql).map { row in
@@ -47,8 +47,8 @@ extension SimulatedNode {
     }
   }
 
-  /// The identity and the instant of each uploaded reading and of each record. If the source states the
-  /// instant, the text ends with the shown time.
+  /// A text with the identity and the instant of each uploaded reading and of each record. If the source
+  /// stated only the instant, the text ends with the shown time.
   package func instants() throws -> [String] {
     // Opens a separate connection. An open one may still read an old snapshot, because one of its statements
     // failed.

@@ -18,7 +18,7 @@ package final class SimulatedNode {
   package private(set) var session: UploadSession?
   /// Whether the node requests parts of the logbook, if the host offers them.
   var asksForParts = false
-  /// Whether the last run of the node ended because a person must choose one of two base zones.
+  /// Whether the last upload of the node ended because a person must choose one of two base zones.
   var isAskedForZone = false
   /// The time that the clock of this installation shows, in seconds since 1970.
   package var clock: Int64 = 1_800_000_000
@@ -104,8 +104,8 @@ package final class SimulatedNode {
   /// Whether the next step of the upload is `begin`, in which the base zones of store and host are compared.
   var isJoining: Bool { session?.nextStep == .begin }
 
-  /// The service that the node uses. Only some nodes request parts of the logbook, so for other nodes this
-  /// port is left out.
+  /// The service that the node uses. Only some nodes request parts of the logbook. For other nodes, the
+  /// service lacks the port `parts`.
   package var way: any LogbookService {
     asksForParts
       ? remote
@@ -142,10 +142,10 @@ package final class SimulatedNode {
     }
   }
 
-  /// Runs `work` while one statement of a role's connection fails.
+  /// Runs `work` while one SQL statement on the connection of `role` fails.
   ///
-  /// - Parameter place: the number of this statement, counted from 1.
-  /// - Returns: whether this statement was reached and failed.
+  /// - Parameter place: the number of the failing statement, counted from 1.
+  /// - Returns: whether the statement with this number was reached and failed.
   @discardableResult
   package func failing(
     _ role: StoreRole, at place: Int, _ work: () async throws -> Void
@@ -160,8 +160,8 @@ package final class SimulatedNode {
     return fault.hasFailed
   }
 
-  /// Makes one statement of a role's connection fail, until the fault is ended. Statements are counted from
-  /// 1.
+  /// Makes one SQL statement on the connection of `role` fail, until the fault is ended. Statements are
+  /// counted from 1.
   func fault(_ role: StoreRole, at place: Int) throws -> StatementFault {
     read = nil
     return StatementFault(try connections.store(role), at: place)

@@ -14,8 +14,8 @@ package enum HostKind: String, Sendable {
   case site
 }
 
-/// A simulated Nightscout site for nodes. The remote is the real one, the network is faulty, and a stand-in
-/// plays the site.
+/// A simulated Nightscout site for nodes. The code of the remote is real, the network is faulty, and a
+/// `NightscoutStandIn` answers as the site.
 final class SimulatedSite: SimulatedHost {
   /// The site's clock at the start of a simulation, in milliseconds. It is some hours after all simulated
   /// events. The remote checks only the last two days, so the events must not become older than that.

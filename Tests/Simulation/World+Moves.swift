@@ -53,7 +53,8 @@ extension World {
           throw Broken("\(node.name): \(reading.address) at \(reading.utc) stands at \(found)")
         }
       }
-      // Another store may have numbered two values of one time differently, so their keys differ.
+      // Another store may have given two values of one time other occurrence numbers. The `identifier`
+      // contains this number, so it differs.
       let foreign = Set(entries.keys).subtracting(places).filter { key in
         !site.ownValues(key).allSatisfy(shownValues.contains)
       }
@@ -74,7 +75,7 @@ extension World {
     }
   }
 
-  /// Whether the nodes have different versions of a record that one of them hides and has removed from the
+  /// Whether the nodes have different versions of a record that one node hides and has removed from the
   /// site. A hidden record is not sent, as the manual page states.
   func differsWhileHidden(_ guid: String) throws -> Bool {
     guard let site, site.hasWithdrawn(guid) else { return false }
@@ -82,7 +83,7 @@ extension World {
     return states.contains { !$0.agrees(with: states[0]) }
   }
 
-  /// The words in records that a node hides, or whose version only this node has.
+  /// The words of the `Ledger` in records that a node hides, or whose version only this node has.
   func hiddenWords(of node: SimulatedNode) throws -> Set<String> {
     let hidden = try node.sync().compare { try $0.hiddenRecords() }
     return try node.records().reduce(into: []) { words, record in
@@ -98,7 +99,7 @@ extension SimulatedSite {
     site.documents("treatments").filter { $0["isValid"] != false }
   }
 
-  /// The times in seconds of the valid entries that glucoport wrote, by their keys.
+  /// The times in seconds of the valid entries that glucoport wrote, by `identifier`.
   func ownEntries() -> [String: [Int64]] {
     var found: [String: [Int64]] = [:]
     for entry in validEntries() { found[entry["identifier"]?.text ?? "", default: []].append(entry.second) }
@@ -112,7 +113,7 @@ extension SimulatedSite {
     }
   }
 
-  /// The `valueText` of each valid entry with this key that glucoport wrote.
+  /// The `valueText` of each valid entry with this `identifier` that glucoport wrote.
   func ownValues(_ key: String) -> [String] {
     validEntries().filter { $0["identifier"]?.text == key }.compactMap(\.valueText)
   }

@@ -12,7 +12,8 @@ extension World {
       !$0.state.isDeleted && $0.state.entryGuid == nil && $0.state.kind.details?.isListed == true
     }
     .sorted { $0.guid < $1.guid }
-    // A dose on a site would act twice if the site had two documents of it. `checkDoses` checks this.
+    // If a site had two documents of one dose, it would count the insulin twice. `checkDoses` checks that
+    // each dose has one document.
     let isDose = kind == .site && random.once(in: 2)
     var fields = RecordFields(["a": .text(ledger.word(for: guid))])
     if isDose {
@@ -120,8 +121,8 @@ extension World {
     broughtBack.insert(guid)
   }
 
-  /// Marks the words of an entry's records as removed. If an entry stays deleted, its records are deleted,
-  /// too.
+  /// Marks the `Ledger` words of an entry's records as removed, because an entry that stays deleted deletes
+  /// its records, too.
   private func retireChildren(of guid: String, _ node: SimulatedNode) throws {
     for child in try node.records().values where child.state.entryGuid == guid {
       ledger.retire(child.state.words)

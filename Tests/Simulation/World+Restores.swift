@@ -88,8 +88,8 @@ extension World {
     try await forgetLostItems()
   }
 
-  /// Marks the words and readings as lost that exist in no store and not on the server, after a restore
-  /// replaced their only copy.
+  /// Marks words of the `Ledger` and readings as lost if a restore replaced their only copy. They are then
+  /// in no store and not on the server.
   func forgetLostItems() async throws {
     var words: Set<String> = []
     for record in try await server.everything().records { words.formUnion(record.state.words) }

@@ -67,7 +67,8 @@ extension World {
     heldBefore = live
   }
 
-  /// If two people restore the same record, the second restoration may arrive after another deletion.
+  /// Whether a node has not yet sent a version of this record that is not deleted. If two people restore the
+  /// same record, the second restoration may arrive after another deletion.
   private func hasPendingRestoration(_ guid: String) throws -> Bool {
     try nodes.contains { node in
       try node.records()[guid].map { $0.isPending && !$0.state.isDeleted } ?? false
@@ -121,7 +122,7 @@ extension World {
     }
   }
 
-  /// Lets all nodes sync and resolve their conflicts until two rounds change nothing.
+  /// Lets all nodes upload in rounds and resolve their conflicts, until two rounds change nothing.
   func syncUntilNothingChanges() async throws {
     try await forgetItemsLostByRestore()
     for node in nodes {
@@ -131,9 +132,9 @@ extension World {
       // A running upload keeps the options with which it began, so it is completed first.
       for _ in 0..<500 where node.session != nil { _ = try await takeStep(node) }
     }
-    // One round without changes is not enough. Some changes on a site leave no trace, and only the next run
-    // finds them. And a run may send zones, which do not count as changes. The nodes earlier in the round do
-    // not have these zones yet.
+    // One round without changes is not enough. Some changes on a site leave no trace, and only the next
+    // upload finds them. Also, an upload may send zones, which do not count as changes. Nodes that uploaded
+    // earlier in the round do not have these zones yet.
     var quietRounds = 0
     for _ in 0..<40 {
       var isQuiet = true

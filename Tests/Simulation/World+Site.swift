@@ -113,8 +113,9 @@ extension World {
     }.randomElement(using: &random)
   }
 
-  /// Whether a document contains a time zone or a withdrawal of glucoport. Other programs do not use them,
-  /// and a deletion would not be noticed after two days.
+  /// Whether a document contains a time zone or a withdrawal of glucoport. The simulated programs do not
+  /// change such documents: real ones do not use them, and after two days their deletion would not be
+  /// noticed.
   private static func isStatement(_ document: TestServers.NightscoutDocument) -> Bool {
     ["Time Zone", "Withdrawal"].contains(document["eventType"]?.text)
   }
@@ -137,7 +138,7 @@ extension World {
     Digest.uuid(of: ["record", "nightscout", "\(id)/\(kind.rawValue)"])
   }
 
-  /// All words that people wrote into a document.
+  /// All words of the `Ledger` in a document.
   private static func words(_ document: TestServers.NightscoutDocument) -> Set<String> {
     let text = DocumentValue.object(document).json
     return Set(text.split { !$0.isLetter && !$0.isNumber }.map(String.init).filter { $0.first == "w" })

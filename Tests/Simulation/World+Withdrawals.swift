@@ -30,8 +30,8 @@ extension World {
     try readings(of: node).count { !$0.isWithdrawn }
   }
 
-  /// Checks that a node shows the readings that its own imports brought, unless the import is undone or a
-  /// person hid them. Undos in other stores must not hide them.
+  /// Checks that a node shows the readings of its imports, except for undone imports and readings that a
+  /// person hid. Undos in other stores must not hide them.
   func checkOwnImports(_ node: SimulatedNode) throws {
     let undone = try node.sync().undoneImports()
     // A meter sends its whole memory in each session. So another import of a meter does not show hidden
@@ -91,8 +91,8 @@ extension World {
       "\(node.name) hides \(hidden) readings of \(reading.device.serial) from \(reading.deviceTime.text) on")
   }
 
-  /// Checks that all nodes hide the same items. At one time of a sensor, nodes may have stored different
-  /// first values, so only the time is compared.
+  /// Checks that all nodes hide the same items. Nodes may have stored different first values of a sensor for
+  /// the same time, so only the time is compared.
   func compareVisible() throws {
     for node in nodes { try checkOwnImports(node) }
     let sides = try nodes.map { try Visible($0.name, readings(of: $0), listedRecords(of: $0)) }

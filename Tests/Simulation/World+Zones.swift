@@ -21,8 +21,8 @@ extension World {
     try node.setFirstZone(name, isGiven: isGiven)
   }
 
-  /// The base zone that the next run keeps. It is usually nil until a run has ended because a person must
-  /// choose.
+  /// The choice of a person which of two base zones the next upload keeps. It is usually nil until an upload
+  /// has ended because a person must choose.
   func drawZoneChoice(_ node: SimulatedNode) -> ZoneChoice? {
     guard node.isAskedForZone ? !random.once(in: 4) : random.once(in: 40) else { return nil }
     return ZoneChoice.allCases.randomElement(using: &random)
@@ -99,7 +99,8 @@ extension World {
     }
   }
 
-  /// Checks that all nodes derive the same instants, and show stated instants at the same times.
+  /// Checks that all nodes have the same instants, and the same shown times where the source stated only
+  /// instants.
   func compareInstants() throws {
     guard let first = nodes.first else { return }
     let expected = try Self.instants(of: first)

@@ -9,8 +9,8 @@ import Sync
 /// A simulated world: some nodes, a server, and people and programs that use them at the same time. One seed
 /// determines everything.
 ///
-/// Stores, storage and sync engine are real; only the network is simulated. After each event, the permanent
-/// rules are checked. At the end, all nodes sync completely and must be equal.
+/// Stores, storage and sync engine are real; only the network is simulated. After each event, the rules that
+/// must always hold are checked. At the end, all nodes sync completely and must be equal.
 final class World {
   let stage: Stage
   var folder: String { stage.worldFolder }
@@ -28,9 +28,9 @@ final class World {
   var addedHere: Set<String> = []
   /// The ids of records that a person restored, until the server has them again.
   var broughtBack: Set<String> = []
-  /// Whether a store was restored, and the edits that were lost in it are not marked as lost yet.
+  /// Whether a store was restored and the edits that this restore lost are not marked as lost yet.
   var lostByRestore = false
-  /// The records of the active node before the current step, or after the last edit during it.
+  /// The records of the active node before the current step, or after the last edit during this step.
   var before: [String: SyncRecord] = [:]
   /// The identities of all readings that an import stored and that no restore removed.
   var owedReadings: Set<String> = []

@@ -205,7 +205,7 @@ import Testing
     // A minute later, the content is not requested again. It still counts as missing.
     #expect(try await upload(scene.b).summary.absentAttachments == 1)
     #expect(await requests(scene.b) == ["changes"], "a minute later")
-    // If a person asks for missing contents, they are requested at once, but only once in a run.
+    // If a person asks for missing contents, they are requested at once, but only once in one upload.
     await scene.b.remote.forgetRequests()
     #expect(try await upload(scene.b) { $0.asksForAbsent = true }.summary.absentAttachments == 1)
     #expect(await requests(scene.b).filter { $0 == "fetch" }.count == 1)

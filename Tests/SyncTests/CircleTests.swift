@@ -8,8 +8,8 @@ import Testing
 
 @testable import Sync
 
-/// Tests two entries: one person moved the first into the second, another person the second into the first.
-/// Also tests how a third store handles them.
+/// Tests two entries that contain each other: one person moved the first entry into the second, while
+/// another person moved the second entry into the first. Also tests how a third store handles such entries.
 @Suite(.timeLimit(.minutes(10))) struct CircleTests {
   private func move(_ guid: String, into entry: String?, _ node: SimulatedNode) throws {
     _ = try node.editor().edit(guid) { $0.entryGuid = entry }
@@ -24,8 +24,8 @@ import Testing
     }.map(\.guid)
   }
 
-  /// Makes two entries that contain each other on the server. Only the two nodes that moved them have seen
-  /// them.
+  /// Makes two entries that contain each other on the server. Only the two nodes that moved the entries have
+  /// pulled both moves.
   private func circle() async throws -> (scene: Scene, x: String, y: String) {
     let scene = try await Scene()
     let (x, y) = (try await scene.sharedNote(), try await scene.sharedNote())
@@ -49,7 +49,8 @@ import Testing
     #expect(try third.resolver().conflicts().map(\.guid) == [y], "that of X came first")
     let kept = try third.record(y)
     #expect(kept.state.entryGuid == nil && !kept.isPending && kept.state.fields["a"] == .text("1"))
-    // The unresolved change of Y is not sent. If X is then deleted, Y remains.
+    // The third store does not send Y while its conflict is unresolved. In this store, Y is outside of X, so
+    // a deletion of X does not delete Y.
     #expect(try await third.upload().summary == UploadSummary())
     try third.delete(x)
     #expect(try !third.record(y).state.isDeleted)
@@ -85,8 +86,8 @@ import Testing
     #expect(try third.resolver().conflicts().isEmpty)
   }
 
-  /// A third store receives a record before its entry `middle`, which another person moved into the entry
-  /// `top`.
+  /// One person moves the entry `middle` into the entry `top`, while another person adds a record to
+  /// `middle`. A third store receives both changes.
   @Test(arguments: [1, 2, 1000]) func tooDeepNestingIsAConflictForTheFirstStoreThatSeesIt(page: Int)
     async throws
   {

@@ -13,7 +13,8 @@ import Testing
 @Suite struct CountingSyncTests {
   private static let placement = Placement(utcOffset: 3600, source: .stated)
 
-  /// Doses and meals of three days. With `cuts`, these are the same items as a phone forwards them.
+  /// Doses and meals of three days. With `cuts`, these are the same items as a phone forwards them: with
+  /// times in whole minutes.
   private func input(_ seed: UInt64, cuts: Bool = false) -> IngestBatch {
     var random = SeededGenerator(seed: seed)
     var batch = IngestBatch()

@@ -93,7 +93,8 @@ import Testing
     #expect(try scene.a.resolver().conflicts().isEmpty)
   }
 
-  /// The base of a record without pending edits is damaged. The next pull replaces it and reports nothing.
+  /// The base of a record without pending edits is damaged. The next pull replaces this base and reports
+  /// nothing.
   @Test func aDamagedSyncedVersionOfARecordIsReplacedByAPull() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()

@@ -9,7 +9,8 @@ import Testing
 
 @testable import Sync
 
-/// Gives access to a real logbook and its parts, and notes the requests to them.
+/// Passes requests to a real logbook and its parts, and lists the names of these requests. A test can make
+/// requests fail.
 private actor PartsRemote: LogbookService, PartService {
   nonisolated var parts: (any PartService)? { self }
 

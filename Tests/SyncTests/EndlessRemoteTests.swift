@@ -9,8 +9,8 @@ import Testing
 
 @testable import Sync
 
-/// Tests remotes whose answers never end. Each run must end because it makes no progress, and not because of
-/// a time limit.
+/// Tests remotes whose answers never end. Each upload must end because it makes no progress, and not because
+/// of a time limit.
 @Suite(.timeLimit(.minutes(5))) struct EndlessRemoteTests {
   /// Uploads to an `EndlessRemote` with a fixed clock.
   private func upload(
@@ -74,8 +74,8 @@ import Testing
     #expect(remote.requestCount <= PullProgress.maxEmptyPages + 3)
   }
 
-  /// A run fetches only a limited number of pages, even if each page has items that the store lacks. The next
-  /// run continues after them.
+  /// An upload fetches only a limited number of pages, even if each page has items that the store lacks. The
+  /// next upload continues after these pages.
   @Test(arguments: [true, false]) func oneRunFetchesALimitedNumberOfPages(_ grows: Bool) throws {
     var progress = PullProgress()
     for number in 0..<Int64(PullProgress.maxPages) {
@@ -126,7 +126,7 @@ import Testing
       return
     }
     #expect(sending.partCount <= AttachmentLane.maxStalls)
-    // With a normal service, the next run sends the rest of the attachment.
+    // With a normal service, the next upload sends the rest of the attachment.
     #expect(try await scene.a.upload().ending == .complete)
     let fetching = ByteWise(try #require(server.attachments))
     let (fetched, summary) = try await upload(scene.b, EndlessRemote(around: server, fetching))

@@ -7,8 +7,8 @@ import Testing
 
 @testable import Sync
 
-/// Tests that the run after a failure completes the work, wherever the failure occurred. Nothing is lost or
-/// duplicated.
+/// Tests that the upload after a failed upload completes the work, wherever the failure occurred. Nothing is
+/// lost or duplicated.
 @Suite struct FaultTests {
   enum Failing: CaseIterable { case lostRequest, lostAnswer, server, busy }
 

@@ -87,7 +87,7 @@ import Testing
   }
 
   /// The original and its copy have the same node id. The restored server cannot detect this, since it has
-  /// lost the runs of the copy. Still, no reading may be lost.
+  /// lost the run numbers of the copy's uploads. Still, no reading may be lost.
   @Test func aCopiedStoreFileMissesNothingWhenTheServerIsRestoredToo() async throws {
     let scene = try await Scene()
     _ = try await scene.sharedNote()

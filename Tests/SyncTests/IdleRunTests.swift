@@ -8,8 +8,8 @@ import Testing
 
 @testable import Sync
 
-/// Tests uploads of a store that has nothing to send. They reuse the number of the last run for a single
-/// request.
+/// Tests uploads of a store that has nothing to send. Such an upload sends only one request, with the run
+/// number of the previous upload.
 @Suite struct IdleRunTests {
   @Test func aRunWithNothingToDoSendsOneRequestAndBeginsNoRun() async throws {
     let scene = try await scene()
@@ -106,8 +106,8 @@ import Testing
     #expect(try scene.a.setting().run == before.run + 1)
   }
 
-  /// The edit is sent and merged on the server before the page is applied. The page was requested earlier, so
-  /// it must not replace the merged record.
+  /// The edit is sent and merged on the server before the store applies the page of changes. The page was
+  /// requested earlier, so it must not replace the merged record.
   @Test func aPageRequestedBeforeTheRunNeverReplacesWhatWasSentSince() async throws {
     let scene = try await scene()
     let guid = try scene.a.add(["a": "1", "b": "1"])
@@ -139,9 +139,9 @@ import Testing
 
   // MARK: - Copies and restores
 
-  /// A copied store has the node id of the original, and the server sends a node nothing that this node sent.
-  /// It detects a copy only when a run begins. So a copy made during a run must begin another run to receive
-  /// later changes of the original.
+  /// A copied store has the node id of the original, and the server sends a node nothing that this node
+  /// sent. The server detects a copy only when a run begins. So a copy made during a run must begin another
+  /// run to receive later changes of the original.
   @Test func aCopyFromTheMiddleOfARunReceivesWhatTheRunSentLater() async throws {
     let scene = try await scene()
     try scene.a.importReadings(100..<101)
@@ -214,7 +214,7 @@ import Testing
     #expect(try await scene.held(later) != nil)
   }
 
-  /// If a run pulled nothing, the remote may not have checked which changes the node knows. So the next
+  /// If an upload pulled nothing, the remote may not have checked which changes the node knows. So the next
   /// upload must begin another run.
   @Test func onlyTheNumberOfARunThatPulledIsUsedAgain() async throws {
     let scene = try await scene()

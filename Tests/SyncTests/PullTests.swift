@@ -19,7 +19,7 @@ import Testing
     let sent = try await scene.a.upload()
     #expect(sent.ending == .complete && sent.summary.pushedRecords == 1)
     #expect(await scene.a.remote.requests == ["records 1", "changes 1000"])
-    // Requests the page of changes that the next run of store b will request.
+    // Requests the page of changes that the next upload of store b will request.
     let (cursor, run) = try scene.b.sync().sync { (try $0.cursor(), try $0.currentRun()) }
     let page = try #require(
       try await scene.server.connection()().changes(after: cursor, limit: 1000, run))
@@ -55,7 +55,8 @@ import Testing
       #expect(try await scene.b.upload().summary.pulledReadings == 0)
     }
     #expect(try imports(scene.b) == ["glucoport 3"])
-    // The first reading that the store lacks begins an import. Further pages of the run continue this import.
+    // The first reading that the store lacks begins an import. Further pages of the same upload continue
+    // this import.
     try scene.a.importReadings(0..<8)
     try await scene.upload(scene.a)
     try scene.b.sync().sync { try $0.setCursor(nil) }

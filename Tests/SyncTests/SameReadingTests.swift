@@ -67,14 +67,15 @@ import Testing
     let values = Self.values(100)
     try scene.ingest("a", SiteScene.sensor(values.map(Double.init)))
     #expect(try await scene.upload("a").summary.pushedReadings == 100)
-    // These readings are from the last two days. The next run checks this period for entries that other
+    // These readings are from the last two days. The next upload checks this period for entries that other
     // programs wrote through API v1.
     let recent = SiteScene.clock / 1000 - 86_400
     try scene.ingest("a", SiteScene.sensor(values.map(Double.init), from: recent))
     #expect(try await scene.upload("a").summary.pushedReadings == 100)
     let phone = scene.site.actAsPhoneApp()
     for (place, value) in values.enumerated() {
-      // The entry is half a second later. With an equal time, API v1 would merge it with glucoport's entry.
+      // This entry is half a second later than glucoport's entry. With equal times, API v1 would merge the
+      // two entries.
       let milliseconds = (recent + Int64(place) * 300) * 1000 + 500
       phone.addEntry([
         "type": "sgv", "sgv": DocumentValue(place < 90 ? value : value + 9), "device": "xDrip",
@@ -110,7 +111,8 @@ import Testing
     #expect(summary.pushedReadings == 2 && summary.pulledReadings == 2 && summary.disputedReadings == 0)
   }
 
-  /// The positions of these readings are counters, not times. So they can be matched only by their times.
+  /// The positions of the store's readings are counters, and the site's entries have no counters. So
+  /// readings and entries can be matched only by their times.
   @Test func readingsWithCountersAreMatchedByTheirTimes() async throws {
     scene.addEntries(Self.values(50))
     let own = SiteScene.sensor(Self.values(50).map(Double.init)).enumerated().map { place, reading in

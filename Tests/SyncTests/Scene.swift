@@ -111,7 +111,8 @@ extension SimulatedNode {
     if case .text(let text)? = try record(guid).state.fields[field] { text } else { nil }
   }
 
-  /// Imports sensor readings with these numbers. Consecutive numbers are five minutes apart.
+  /// Imports a sensor reading for each number in `places`. The readings of consecutive numbers are five
+  /// minutes apart.
   func importReadings(_ places: Range<Int64>, value: Double = 100) throws {
     var batch = IngestBatch()
     batch.devices = [Device(vendor: "Maker", model: "M", serial: "S", format: "test")]

@@ -74,7 +74,7 @@ import Testing
     #expect(try scene.setZone("a", "Asia/Tokyo").toMove.readings == 0)
     try await scene.finish("a")
     try scene.expectInPlace("a")
-    // A reading that was uploaded twice would have two entries with different keys.
+    // A reading that was uploaded twice would have two entries with different identifiers.
     #expect(scene.ownEntries().count == 4)
   }
 
@@ -122,8 +122,8 @@ import Testing
     try scene.expectInPlace("b")
   }
 
-  /// One page has both the other store's base zone and an edit of a record. Only this store has the record,
-  /// so only this store can move its document.
+  /// Store a pulls one page with the base zone of store b and an edit of a record's document. Only store a
+  /// has this record, so only store a can move the document.
   @Test func aDocumentEditedInThePageOfTheOtherZoneIsMovedAsWell() async throws {
     let scene = try SiteScene()
     try scene.addDose("a", 4)
@@ -297,7 +297,7 @@ import Testing
     try prepared.setZone("a", "Asia/Tokyo")
     let whole = try SiteScene(copying: prepared)
     try await whole.finish("a")
-    // A move of a dose begins when its document is marked.
+    // The first request of a move marks the document of the dose.
     let first = try #require(whole.link.calls.firstIndex { $0.hasPrefix("PATCH /api/v3/treatments") })
     for place in Seeds.share(of: first + 1...whole.link.count, every: 6) {
       // After the kill, one of five things happens: nothing, a change of the zone, or the dose is edited,

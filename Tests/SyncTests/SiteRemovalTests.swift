@@ -29,7 +29,7 @@ import Testing
     scene.validTreatments.compactMap { $0["insulin"]?.number }
   }
 
-  /// The record in a store; also if it was deleted.
+  /// The record in a store, even if the record was deleted.
   private static func state(_ scene: SiteScene, _ name: String, _ guid: String) throws -> SyncRecord? {
     try scene.store(name).sync { try $0.record(guid) }
   }
@@ -143,8 +143,8 @@ import Testing
     #expect(Self.doses(scene) == [4])
   }
 
-  /// If the undone import is large, its readings are removed in several runs. Each run reports how many it
-  /// removed and how many remain.
+  /// If the undone import is large, its readings are removed by several uploads. Each upload reports how
+  /// many readings it removed and how many remain.
   @Test func readingsRemovedFromASiteAreCountedAndLimitedInOneRun() async throws {
     let scene = try SiteScene()
     try scene.ingest("a", SiteScene.sensor((0..<25).map { 100 + Double($0) }))
@@ -179,7 +179,8 @@ import Testing
     #expect(session.summary.differences == 0)
   }
 
-  /// The run that is killed either removes the document or creates it again.
+  /// If `hides` is true, the killed upload was removing the document; otherwise it was creating the document
+  /// again.
   @Test(arguments: [true, false])
   func aRemovalInterruptedByAKillIsCompletedByTheNextUpload(_ hides: Bool) async throws {
     let (prepared, dose) = try await Self.scene()

@@ -46,7 +46,7 @@ extension SiteScene {
     return readings
   }
 
-  /// The records of a store that lists show, and also the hidden ones.
+  /// The records that lists of a store show, including hidden records.
   func records(_ name: String) throws -> [StoredRecord] {
     var filter = ItemFilter()
     filter.includesWithdrawn = true
@@ -60,7 +60,7 @@ extension SiteScene {
     try WithdrawalEditor(editing(name), at: Self.clock / 1000).set(record, isHidden: isHidden, reason: "")
   }
 
-  /// Some of the request numbers from 1 to `count`. A test kills a run at each of them.
+  /// Some of the request numbers from 1 to `count`. A test kills an upload at each of these requests.
   static func places(of count: Int) -> [Int] { Seeds.share(of: 1...max(1, count), every: 5) }
 
   /// Uploads until an upload has completed all work.
@@ -71,7 +71,7 @@ extension SiteScene {
     Issue.record("it does not end")
   }
 
-  /// The valid entries that glucoport wrote on the site: their times in seconds, by key.
+  /// The valid entries that glucoport wrote on the site: their times in seconds, by `identifier`.
   func ownEntries() -> [String: [Int64]] {
     var found: [String: [Int64]] = [:]
     for entry in site.documents("entries") where entry["isValid"] != false && entry["glucoport"] != nil {

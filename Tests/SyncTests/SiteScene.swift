@@ -47,7 +47,7 @@ final class SiteScene {
   init() throws {
     folder = try Self.makeFolder()
     site = NightscoutStandIn(withoutWireAt: Self.clock)
-    // The remote measures the duration of a run with the clock of the machine, so the site's clock must
+    // The remote measures the duration of an upload with the clock of the machine, so the site's clock must
     // advance in step with it.
     site.runClock(ahead: Self.clock - Int64(Date().timeIntervalSince1970 * 1000))
     link = SiteLink(site)

@@ -8,8 +8,8 @@ import Testing
 
 @testable import Sync
 
-/// Tests items that other programs wrote to a site. They count as an import of the site, so they stay visible
-/// when an import of this store is undone.
+/// Tests items that other programs wrote to a site. A pull stores these items like an import, so they stay
+/// visible when another import of the same items is undone.
 @Suite(.timeLimit(.minutes(10))) struct SiteStatementTests {
   private static let values = (0..<40).map { 70 + Int64($0 * 7 % 200) }
   private let scene: SiteScene
@@ -62,8 +62,8 @@ import Testing
     #expect(try shown("a") == theirs && scene.site.documents("entries").count == Self.values.count)
   }
 
-  /// The import is an export of the site, so its readings have the same identities as the documents of the
-  /// site.
+  /// The imported data are an export of the site, so the imported readings have the same identities as the
+  /// documents of the site.
   @Test(arguments: [false, true])
   func anUndoOfAnExportOfTheSiteKeepsTheReadingsOfTheSite(_ isUndoneFirst: Bool) async throws {
     let run = RunStamp(node: "n", number: 1, id: "r")

@@ -58,7 +58,7 @@ import Testing
     #expect(first.ending == .complete)
     #expect(first.summary.pushedReadings == readings - theirs / 2)
     #expect(first.summary.pulledReadings == theirs / 2)
-    // A record takes three requests: a search by its key, a search by its time, and the creation.
+    // A record takes three requests: a search by its identifier, a search by its time, and the creation.
     let forReadings = scene.link.count - records * 3
     let budget = (readings - theirs / 2) / 200 + (theirs + treatments) / 1000 + 4
     #expect(forReadings <= budget, "\(forReadings) of \(budget)")

@@ -76,7 +76,7 @@ import Testing
     let phone = scene.site.actAsPhoneApp()
     let entries = scene.site.documents("entries")
     let own = entries.filter { $0["glucoport"] != nil }.prefix(3)
-    // This entry of the other program represents a reading of the store, which the store knows.
+    // The store knows that this entry of the other program represents one of its readings.
     let same = entries.filter { $0["glucoport"] == nil && $0["sgv"] == 77 }
     try #require(own.count == 3 && same.count == 1)
     for entry in own + same { #expect(phone.deleteEntry(entry["_id"]?.text ?? "")) }

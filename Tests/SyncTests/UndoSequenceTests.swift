@@ -77,8 +77,8 @@ struct UndoSequenceTests {
       }
     }
 
-    /// Imports one of several overlapping files. Some have only every second reading, and some are read in
-    /// the wrong unit.
+    /// Imports one of several overlapping files. Some files have only every second reading, and some are
+    /// read in the wrong unit.
     private mutating func importFile(_ node: SimulatedNode) async throws {
       let (first, step) = (Int64(random.next() % 20), Int64(random.next() % 2) + 1)
       let isWrong = random.next() % 3 == 0
@@ -92,7 +92,7 @@ struct UndoSequenceTests {
       if isOrdered { try await uploadAll(rounds: 2) }
     }
 
-    /// Checks that a store shows the same after an import is undone and redone.
+    /// Checks that a store shows the same items after an import is undone and redone.
     mutating func expectUndoOfAnUndoIsTheIdentity(_ node: SimulatedNode) throws {
       let undone = try node.sync().undoneImports()
       let imports = try node.imports().filter { !undone.contains($0) }

@@ -9,8 +9,8 @@ import Testing
 
 @testable import Sync
 
-/// Tests an hour that a clock showed twice. If two stores import different passes of it, they number the
-/// values of one time differently.
+/// Tests an hour that a clock showed twice, in two passes. Two values of one device time then have different
+/// occurrence numbers. Stores that import different passes assign these numbers differently.
 @Suite struct ValueSetTests {
   private static let (first, second) = ([90.0, 95, 100], [110.0, 115, 120])
 
@@ -58,7 +58,8 @@ import Testing
     try scene.b.importPasses(Self.second)
     let nodes = isA ? [scene.a, scene.b] : [scene.b, scene.a]
     try await settle(scene, nodes[0], nodes[1])
-    // Before one store imports both passes, the second pass looks like values that the source has corrected.
+    // No store has imported both passes yet. So the second pass looks like values that the source has
+    // corrected.
     #expect(try scene.a.shownValues() == Self.first && scene.b.shownValues() == Self.second)
     try scene.a.importPasses(Self.first, Self.second)
     try await settle(scene, nodes[0], nodes[1])
@@ -152,8 +153,8 @@ import Testing
     for name in ["a", "b", "c"] { #expect(try values(scene, name) == Self.first + Self.second, "\(name)") }
   }
 
-  /// Both stores have equal values, but with different occurrence numbers. The undo removes the document that
-  /// represents both.
+  /// Both stores have equal readings, but with different occurrence numbers. The undo removes the site's
+  /// document of a reading that both stores have.
   @Test func anUndoLeavesReadingsVisibleThatTheOtherStoreImported() async throws {
     let scene = try SiteScene()
     try scene.ingest("a", SiteScene.derived(Self.first))
@@ -178,7 +179,8 @@ import Testing
 }
 
 extension SimulatedNode {
-  /// Imports sensor values. Each of their shown times occurs once in each pass.
+  /// Imports sensor values of an hour that the clock showed several times. Each array has the values of one
+  /// pass. All passes have the same device times.
   fileprivate func importPasses(_ passes: [Double]...) throws { try importPasses(passes) }
 
   fileprivate func importPasses(_ passes: [[Double]]) throws {

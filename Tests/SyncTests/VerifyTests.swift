@@ -73,8 +73,7 @@ import Testing
     try await expectNoDifferences(scene.a, scene.b)
   }
 
-  /// `maxHeld` limits the size of the portions in which the buckets are compared. It must not change the
-  /// result.
+  /// `maxHeld` limits how many items `verify` compares at once. This limit must not change the result.
   @Test(arguments: [1, 40, 1000]) func verifyInPortionsFindsTheSameDifferencesAsInOneStep(_ maxHeld: Int)
     async throws
   {
@@ -290,8 +289,8 @@ import Testing
     let count = 12_000
     try damage("DELETE FROM reading WHERE seq % 2 = 0", scene)
     await scene.a.remote.forgetRequests()
-    // The first request for buckets fails because its answer is too large. So the session requests half as
-    // many buckets.
+    // The first request for buckets of `IdentityDigests` fails because its answer is too large. So the
+    // session requests half as many buckets.
     await scene.a.remote.script(nil, .tooLarge)
     let found = try await verify(scene.a, fix: true)
     #expect(found.readings == [.missingOnRemote: count / 2] && found.listed.count == VerifySummary.maxListed)

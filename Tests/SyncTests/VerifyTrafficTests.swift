@@ -12,7 +12,8 @@ import Testing
 
 /// Tests how many bytes a comparison with the server transfers.
 @Suite(.timeLimit(.minutes(30))) struct VerifyTrafficTests {
-  /// The number of readings. `GLUCOPORT_VERIFY_READINGS` sets another number for a measurement.
+  /// The number of readings. The environment variable `GLUCOPORT_VERIFY_READINGS` sets another number for a
+  /// measurement.
   private static let readings =
     ProcessInfo.processInfo.environment["GLUCOPORT_VERIFY_READINGS"].flatMap { Int64($0) } ?? 50_000
 
@@ -48,7 +49,7 @@ private final class CountingRemote: LogbookService, DigestService {
 
   init(remote: FaultyRemote) { self.remote = remote }
 
-  /// The estimated size of the head of a request, with its token and run, and of the head of its answer.
+  /// The estimated size in bytes of a request's head, with token and run number, and of its answer's head.
   private static let headBytes = 700
 
   private func count(_ body: [UInt8], path: String = "") {

@@ -98,7 +98,7 @@ struct WithdrawalTests {
     #expect(try scene.b.shownRecords() == [] && scene.a.shownRecords() == [])
   }
 
-  /// A copy of the store from before the undo receives the undo with a pull, and can redo the import.
+  /// The store is copied before the undo. The copy receives the undo with a pull, and can redo the import.
   @Test func aStoreRestoredFromABackupLearnsItsUndoAndCanRedoTheImport() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<10)
@@ -116,7 +116,8 @@ struct WithdrawalTests {
     #expect(try restored.shown().count == 10 && scene.b.shown().count == 10)
   }
 
-  /// The copy has imported some of the undone readings again, so these stay visible.
+  /// Before the undo, the copy imports some of the readings from another file. So these readings stay
+  /// visible.
   @Test func anUndoInACopiedStoreKeepsReadingsOfAnotherImportVisible() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<10)
@@ -246,7 +247,7 @@ extension SimulatedNode {
     try sync().ingests(limit: 100).filter { $0.digest != nil }.map(\.id)
   }
 
-  /// Some columns of each reading. Only an import writes them, and not a sync.
+  /// Columns of each reading that only imports write. A sync must not change them.
   func rows() throws -> [String] {
     try allReadings().map { "\($0.identity.text) \($0.measurement) \($0.ingest) \($0.deviceTime)" }
   }

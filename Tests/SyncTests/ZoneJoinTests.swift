@@ -98,7 +98,7 @@ import Testing
     try await scene.b.upload { $0.joinsZones = true }
     try await deleteBaseZone(scene)
     if isEdited { _ = try scene.b.editing().setTimezone(LogbookZone(name: Self.tokyo), at: 5) }
-    // If a run pulls the deletion, the next run sends the zone again.
+    // If an upload pulls the deletion, the next upload sends the zone again.
     for node in [scene.b, scene.a, scene.b, scene.a, scene.b] {
       try await node.upload { $0.joinsZones = true }
     }
@@ -191,8 +191,8 @@ import Testing
     let scene = try await scene()
     let record = try #require(try await BaseZone.fetch(from: scene.b.remote, Self.run))
     #expect(record.state.agrees(with: LogbookZones.baseState(try NamedZone(Self.madrid), .given)))
-    // If the remote cannot send parts of a logbook, `remote set` gets no zone. The first upload then requests
-    // it.
+    // If the remote does not offer parts of a logbook, `remote set` gets no zone. The first upload then
+    // requests it.
     #expect(try await BaseZone.fetch(from: ChosenPorts(scene.b.remote), Self.run) == nil)
   }
 

@@ -69,8 +69,8 @@ import Testing
     #expect(try scene.b.offset(at: 11) == (choice == .mine ? "32400" : "3600"))
   }
 
-  /// Two stores import the same items with different zones. In both stores, the later statement then applies
-  /// to all items.
+  /// Two stores import the same items with different zones. In both stores, the zone that was given later
+  /// then applies to all items.
   @Test func manyDevicesGivenTwoTimeZonesInTwoStoresEndInOne() async throws {
     let scene = try await Scene()
     for (node, zone) in [(scene.a, "Asia/Tokyo"), (scene.b, "America/New_York")] {
@@ -92,8 +92,8 @@ import Testing
     async throws
   {
     let scene = try await Scene()
-    // The zone of the import is stated at second 0 of the test's clock, or one second after the store's
-    // latest statement.
+    // `made_at` of the import's zone is second 0 of the test's clock, or one second after the latest zone in
+    // the store.
     try scene.a.importGiven("Asia/Tokyo", devices: 3, meals: 3)
     let made = try #require(
       try scene.a.rows("SELECT max(made_at) FROM item_zone").first.flatMap { Int64($0) })
@@ -210,8 +210,8 @@ import Testing
     #expect(try scene.store("a").zones().periods.isEmpty)
   }
 
-  /// A site knows only instants. They follow from the zone that was given for the import. The same items are
-  /// imported again with another zone, and then they follow from it.
+  /// A site knows only instants. The instants of these items follow from the zone that was given for their
+  /// import. If the items are imported again with another zone, the instants follow from that zone.
   @Test func aSiteShowsReadingsAtTheInstantsOfTheTimeZoneOfTheirImport() async throws {
     let scene = try SiteScene()
     let store = try scene.store("a")
@@ -272,8 +272,8 @@ import Testing
       default: try await node.join()
       }
     }
-    // Two people may have extended one period in different ways. Such a conflict has different sides, and a
-    // person must resolve it.
+    // Two people may have extended one period in different ways. The two sides of such a conflict differ,
+    // and a person must resolve it.
     for node in nodes + nodes + nodes {
       try await node.join()
       for conflict in try node.resolver().conflicts() {
@@ -346,8 +346,8 @@ extension SimulatedNode {
     try importReadings(readings, serial: "U", zone: Self.given(name))
   }
 
-  /// Imports a reading of each of `devices` devices, and meals, with a zone that a person states. In every
-  /// store, the zone is stated at the same time.
+  /// Imports one reading for each of `devices` devices, and `meals` meals, with a zone that a person gives.
+  /// Its time of statement is the same in every store.
   fileprivate func importGiven(_ name: String, devices: Int, meals: Int = 0) throws {
     var batch = IngestBatch()
     batch.devices = (0..<devices).map {

@@ -45,7 +45,7 @@ package final class CuttingProxy: Sendable {
     }.start()
   }
 
-  /// The accepting thread then stops and closes the socket.
+  /// Shuts the listening socket down, so that the accepting thread stops and closes this socket.
   deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
   private static func loopback(_ port: UInt16) -> sockaddr_in {

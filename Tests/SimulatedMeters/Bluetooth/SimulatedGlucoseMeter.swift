@@ -24,10 +24,10 @@ package struct SimulatedNotification: Hashable, Sendable {
   }
 }
 
-/// A meter with the Glucose Service, as a bonded host sees it. It is written from the facts about the
-/// service, and not from the driver.
+/// A meter with the Glucose Service, as a bonded host sees it. This simulation is written from the
+/// specification of the service, and not from the driver.
 ///
-/// These parts are unknown and were chosen here:
+/// These details of real meters are unknown and were chosen for the simulation:
 /// - the final indication is queued after the last record
 /// - a new connection ends a transfer and turns notifications off
 /// - a request with an unknown op code is answered with result 02
@@ -41,9 +41,9 @@ package final class SimulatedGlucoseMeter {
     package var hasContext = true
     /// Whether results are in mol/L.
     package var isMolar = false
-    /// Minutes from the base time to the shown time; nil if the meter never sends them.
+    /// The time offset: minutes from the base time to the device time; nil if the meter never sends it.
     package var offset: Int? = 9
-    /// Whether a record has the offset only if it changed.
+    /// Whether a record has the time offset only if the offset changed.
     package var omitsOffset = false
     /// Whether the newest record has the number 0, and older ones have greater numbers.
     package var countsBackwards = false
@@ -68,14 +68,14 @@ package final class SimulatedGlucoseMeter {
   package var vanishesAfter: Int?
   /// Whether requests are refused until the host and the meter are bonded.
   package var isBonded = true
-  /// Whether the meter can send only the records from a number on.
+  /// Whether the meter supports requests for the records from a given number on.
   package var filtersByNumber = true
-  /// Whether the meter leaves out even the offset of the first record, if it sends the records from a number
-  /// on.
+  /// Whether even the first record lacks the time offset in an answer to a request for the records from a
+  /// given number on.
   package var losesOffset = false
   /// Whether the meter answers requests at all.
   package var answersRequests = true
-  /// Records that each transfer leaves out once, as if they were lost on the way.
+  /// The indexes of records that the next transfer leaves out, as if they were lost on the way.
   package var lost: Set<Int> = []
   /// All received requests, including refused ones.
   package private(set) var requests: [[UInt8]] = []
@@ -167,8 +167,8 @@ package final class SimulatedGlucoseMeter {
     return queue.removeFirst()
   }
 
-  /// The records with the number of a request or a greater one. The first measurement of a transfer has its
-  /// offset, even if later ones leave it out.
+  /// The records whose number is at least the number in the request. The first measurement of a transfer has
+  /// its time offset, even if later measurements omit it.
   private func from(_ request: [UInt8]) -> [SimulatedNotification] {
     func number(_ bytes: [UInt8]) -> Int { Int(bytes[1]) | Int(bytes[2]) << 8 }
     let least = Int(request[3]) | Int(request[4]) << 8

@@ -5,8 +5,8 @@ package import Logbook
 /// A Menarini GlucoMen areo on its cable. A request is one byte, and an answer is a block of text lines with
 /// a checksum.
 ///
-/// These parts are unknown and were chosen here: records are newest first, and an areo without ketones does
-/// not answer a request for them. The GK has a blank before mg/dL.
+/// These details of real meters are unknown and were chosen for the simulation: records are newest first,
+/// and an areo without ketones does not answer a request for them. The GK has a blank before mg/dL.
 package final class SimulatedAreo: SimulatedLine {
   /// Whether the meter is a GK, which also measures ketones.
   package let isGK: Bool
@@ -34,7 +34,8 @@ package final class SimulatedAreo: SimulatedLine {
     holds(item) || item.kind == .ketone && isInWholeMinutes(item) && item.marks.isEmpty
   }
 
-  /// At another speed or parity the bytes are noise.
+  /// Returns the answer to bytes from the host. At another speed or parity, the bytes are noise and get no
+  /// answer.
   package func take(_ bytes: [UInt8], line: LineSettings) -> [UInt8] {
     line.baud == Self.settings.baud && line.parity == Self.settings.parity ? take(bytes) : []
   }

@@ -4,8 +4,8 @@ package import Logbook
 
 /// A Menarini GlucoMen areo GK with its own plug: the areo's session over the communications class.
 ///
-/// These parts are unknown and were chosen here: the endpoints, and that the meter ignores the settings of
-/// its line.
+/// These details of real meters are unknown and were chosen for the simulation: the endpoints, and that the
+/// meter ignores the settings of its line.
 package final class SimulatedAreoGK: SimulatedMeter {
   package let deviceDescriptor = BuiltDescriptors.device(
     vendorID: 0x2C81, productID: 0x0500, deviceClass: 2)

@@ -16,7 +16,8 @@ enum RocheAPDU {
   /// A message of this type.
   static func message(_ type: Int, _ body: [UInt8]) -> [UInt8] { word(type) + word(body.count) + body }
 
-  /// A data message with the id of its exchange. `choice` states what kind of data follows.
+  /// A data message with the id that connects a request and its answer. `choice` states what kind of data
+  /// follows.
   static func data(_ id: Int, _ choice: Int, _ content: [UInt8]) -> [UInt8] {
     let inner = word(id) + word(choice) + word(content.count) + content
     return message(0xE700, word(inner.count) + inner)

@@ -5,7 +5,7 @@ package import Logbook
 /// An Accu-Chek Mobile, which shows its reports on a disk as text in `MODEL/Reports/*.csv`. Rows are newest
 /// first, and `X` is a set flag, as in reports that people published.
 ///
-/// These parts are unknown and were chosen here:
+/// These details of real meters are unknown and were chosen for the simulation:
 /// - its USB ids
 /// - the file system and its names
 /// - the words HI and LO

@@ -5,7 +5,7 @@ package import Logbook
 /// An Accu-Chek meter of the Personal Healthcare Device Class: IEEE 11073-20601 messages over a pair of bulk
 /// endpoints.
 ///
-/// These parts are unknown and were chosen here:
+/// These details of real meters are unknown and were chosen for the simulation:
 /// - the content of the association request, and of the configuration except for the memory
 /// - every model describes its memory like a Guide
 /// - the number of entries in a report
@@ -65,7 +65,8 @@ package final class SimulatedRochePHDC: SimulatedMeter {
   /// Whether the meter describes its attributes and segments. A meter without a description still has its
   /// segments.
   private let describesItself: Bool
-  /// Whether answers name their segment. Two programs do not check it, and a real meter may always name 0.
+  /// Whether answers state the number of their segment. Two known programs do not check this number, and a
+  /// real meter may always state 0.
   private let namesInstances: Bool
   private var segments: [RocheSegment]
   private var outgoing: [[UInt8]] = []

@@ -4,7 +4,7 @@ package import Logbook
 
 /// A TaiDoc meter: packets of eight bytes on the serial line of a CP2110.
 ///
-/// These parts are unknown and were chosen here:
+/// These details of real meters are unknown and were chosen for the simulation:
 /// - the answer to the command 22 is 22
 /// - undefined bytes of an answer are zero
 /// - the meter answers to power off before it turns off

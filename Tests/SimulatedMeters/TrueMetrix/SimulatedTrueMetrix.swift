@@ -4,7 +4,7 @@ package import Logbook
 
 /// A TRUE METRIX in its dock: text in brackets, in HID reports of at most eight bytes each.
 ///
-/// These parts are unknown and were chosen here:
+/// These details of real meters are unknown and were chosen for the simulation:
 /// - it sleeps until it is woken, and while it sleeps, it answers only a command to power off
 /// - it does not answer unknown commands
 ///
@@ -153,7 +153,7 @@ extension SimulatedTrueMetrix {
     say("x1" + Self.hexadecimal(sum & 0xFFFF, 4))
   }
 
-  /// Sets the clock from a text in the form `ssmmHHDDMMYYCC`.
+  /// Sets the clock from a text in the format `ssmmHHDDMMYYCC`.
   private func set(_ text: String) {
     let digits = text.compactMap(\.wholeNumberValue)
     guard digits.count == 14, text.count == 14 else { return }
@@ -166,7 +166,7 @@ extension SimulatedTrueMetrix {
     say("q*")
   }
 
-  /// A time in the form `ssmmHHDDMMYY`.
+  /// A time in the format `ssmmHHDDMMYY`.
   private static func clock(_ time: DeviceTime) -> String {
     let parts = time.parts
     return [parts.second, parts.minute, parts.hour, parts.day, parts.month, parts.year % 100].map {

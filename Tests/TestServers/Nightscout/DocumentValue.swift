@@ -11,7 +11,8 @@ package enum DocumentValue: Sendable, Equatable {
   case bool(Bool)
   case number(Double)
   case string(String)
-  /// A key that the database made. JSON shows it as text, but no text equals it.
+  /// An `_id` that the database made. JSON shows it as text, but it never equals a text with the same
+  /// digits.
   case id(String)
   case array([DocumentValue])
   case object(NightscoutDocument)
@@ -38,12 +39,12 @@ package enum DocumentValue: Sendable, Equatable {
     }
   }
 
-  /// A whole number, such as of milliseconds.
+  /// A whole number, for example a time in milliseconds.
   package init(_ whole: Int64) { self = .number(Double(whole)) }
 }
 
 extension DocumentValue {
-  /// The text of a string, or the digits of a key; nil for any other value.
+  /// The text of a string, or the digits of an `_id`; nil for any other value.
   package var text: String? {
     switch self {
     case .string(let text), .id(let text): text

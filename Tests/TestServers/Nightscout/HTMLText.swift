@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Texts as v1 stores them. A text that contains `<` is parsed as HTML and written again: harmless tags are
-/// closed, and all other tags are removed.
+/// Cleans texts as Nightscout's API v1 does before it stores them. A text that contains `<` is parsed as
+/// HTML and written again: harmless tags are closed, and all other tags are removed.
 enum HTMLText {
   /// Tags that are removed with their content.
   private static let removed: Set<String> = [

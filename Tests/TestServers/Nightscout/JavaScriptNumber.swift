@@ -4,7 +4,7 @@ import Foundation
 
 /// Converts values to numbers like JavaScript, the site's language.
 enum JavaScriptNumber {
-  /// `Number(value)`: an invalid number is NaN, and an empty one is 0.
+  /// Converts a value like `Number(value)`: an invalid number becomes NaN, and an empty text becomes 0.
   static func of(_ value: DocumentValue?) -> Double {
     switch value {
     case nil: .nan
@@ -24,13 +24,14 @@ enum JavaScriptNumber {
     return Double(plain) ?? .nan
   }
 
-  /// `parseFloat` of a text; nil unless the whole text is a number.
+  /// Converts a text like `parseFloat`; nil if any part of the text does not belong to the number.
   static func whole(_ text: String) -> Double? {
     let number = text.isEmpty ? .nan : of(text)
     return number.isFinite && text.contains(where: \.isNumber) ? number : nil
   }
 
-  /// `parseInt`: the integer at the start of a text, whatever follows it.
+  /// Reads the integer at the start of a text, like `parseInt`. The characters after the integer are
+  /// ignored.
   static func leadingInteger(_ text: String) -> Double? {
     let plain = text.drop(while: \.isWhitespace)
     let sign = plain.first == "-" || plain.first == "+" ? String(plain.prefix(1)) : ""

@@ -22,8 +22,9 @@ struct NightscoutAccess {
     /// Whether the grants include a right such as `api:entries:create`.
     func may(_ right: String) -> Bool { grants.contains { Self.implies($0, right) } }
 
-    /// Compares rights part by part, as the library Shiro does. Commas separate alternatives, `*` permits
-    /// anything, a missing part means `*`, and blanks count as letters.
+    /// Whether a grant includes a right. The parts between colons are compared, as the library Shiro does.
+    /// In a grant, commas separate alternatives, `*` permits anything, a missing part means `*`, and blanks
+    /// count as letters.
     private static func implies(_ grant: String, _ right: String) -> Bool {
       let granted = grant.split(separator: ":").map { $0.split(separator: ",") }
       let wanted = right.split(separator: ":")
@@ -91,7 +92,8 @@ struct NightscoutAccess {
     sessions = [:]
   }
 
-  /// A session with a token for an access token or for a valid token; nil for any other credential.
+  /// A session for the subject with this access token, or with a valid token of an earlier session; nil for
+  /// any other credential.
   func session(for credential: String, at now: Int64) -> Session? {
     let known = sessions[credential].flatMap { $0.expires > now ? $0.subject : nil }
     guard let subject = known.map(subject(id:)) ?? subject(accessToken: credential) else { return nil }
@@ -128,7 +130,8 @@ struct NightscoutAccess {
   /// A caller without credentials.
   var nobody: Caller { Caller(name: nil, grants: defaultRoles.flatMap(rights), isAnybody: true) }
 
-  /// Compares only the digits after the last hyphen. The start of a token's SHA-1 digest is accepted, too.
+  /// The subject with this access token. Only the digits after the last hyphen are compared. The start of
+  /// the token's SHA-1 digest is accepted, too.
   private func subject(accessToken: String) -> Subject? {
     let digits = accessToken.split(separator: "-", omittingEmptySubsequences: false).last ?? ""
     guard digits.count >= Self.minTokenDigits else { return nil }
@@ -147,7 +150,7 @@ struct NightscoutAccess {
 
   private func rights(of role: String) -> [String] { roles[role] ?? [] }
 
-  /// A text in the form of a JWT with opaque content.
+  /// A token in the format of a JWT, with content that clients cannot read.
   private func jwt(_ subject: Subject, _ issued: Int64) -> String {
     let payload = NightscoutDigest.sha1("\(subject.id) \(issued)")
     return "eyJhbGciOiJIUzI1NiJ9.\(payload).\(NightscoutDigest.sha1("\(installation) \(payload)"))"

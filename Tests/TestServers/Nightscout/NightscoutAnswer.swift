@@ -36,7 +36,7 @@ struct NightscoutAnswer: Error {
     }
   }
 
-  /// An error in the form of v3, with the site's `message` if it has one.
+  /// An error in the format of API v3, with the site's `message` if there is one.
   static func error(_ status: Int, _ message: String? = nil) -> NightscoutAnswer {
     var body: NightscoutDocument = ["status": DocumentValue(Int64(status))]
     body["message"] = message.map(DocumentValue.string)
@@ -47,7 +47,7 @@ struct NightscoutAnswer: Error {
   static let badOperation = error(404, "Bad operation or collection")
   static let badBody = error(400, "Bad or missing request body")
 
-  /// An error of v1.
+  /// An error of API v1.
   static func v1(_ status: Int, _ message: String, _ description: DocumentValue) -> NightscoutAnswer {
     let number = DocumentValue(Int64(status))
     let body: NightscoutDocument = [
@@ -58,7 +58,7 @@ struct NightscoutAnswer: Error {
 
   static let unauthorized = v1(401, "Unauthorized", "Invalid/Missing")
 
-  /// An error that the site's code did not expect, in the form of v1 and v2.
+  /// An error that the site's code did not expect, in the format of API v1 and v2.
   static func thrown(_ status: Int, _ message: String, _ more: NightscoutDocument = [:]) -> NightscoutAnswer {
     let error = more.merging(["message": .string(message), "stack": .string(message)]) { $1 }
     return NightscoutAnswer(status: status, body: ["error": .object(error)])
@@ -70,16 +70,16 @@ struct NightscoutAnswer: Error {
     return NightscoutAnswer(status: 404, content: .page("<!DOCTYPE html>\n<pre>\(text)</pre>\n"))
   }
 
-  /// A success in the form of v3, with these fields and the status.
+  /// A success in the format of API v3, with these fields and the status.
   static func done(_ status: Int, _ fields: NightscoutDocument, headers: [String] = []) -> NightscoutAnswer {
     let body = fields.merging(["status": DocumentValue(Int64(status))]) { $1 }
     return NightscoutAnswer(status: status, body: .object(body), headers: headers)
   }
 
-  /// A success in the form of v1 and v2, whose body is only the value.
+  /// A success in the format of API v1 and v2, whose body is only the value.
   static func bare(_ value: DocumentValue) -> NightscoutAnswer { NightscoutAnswer(status: 200, body: value) }
 
-  /// The answer with the ETag of v1 and v2, or with status 304 if the client sent this ETag.
+  /// The answer with the ETag of API v1 and v2, or with status 304 if the client sent this ETag.
   func tagged(for call: NightscoutCall) -> NightscoutAnswer {
     guard let payload, status != 404, !isThrown else { return self }
     let text = payload.text

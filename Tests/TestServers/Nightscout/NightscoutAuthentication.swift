@@ -12,7 +12,8 @@ extension NightscoutSite {
     case unknown
   }
 
-  /// v3 accepts tokens. A removed subject is recognised, but has no rights.
+  /// Identifies a caller of API v3, which accepts only tokens. A removed subject is recognised, but has no
+  /// rights.
   func bearer(_ call: NightscoutCall) throws(NightscoutAnswer) -> NightscoutAccess.Caller {
     let words = Self.authorization(call)
     guard words.count == 2, words[0].lowercased() == "bearer" else {
@@ -26,8 +27,8 @@ extension NightscoutSite {
     }
   }
 
-  /// v1 accepts the secret, tokens and access tokens. A caller without credentials has the rights of
-  /// everyone. The token of a removed subject ends the server's process.
+  /// Identifies a caller of API v1, which accepts the secret, tokens and access tokens. A caller without
+  /// credentials has the rights of everyone. The token of a removed subject ends the server's process.
   func anybody(_ call: NightscoutCall) throws(NightscoutAnswer) -> NightscoutAccess.Caller {
     let secret = call.parameter("secret") ?? call.headers["api-secret"]
     let session = state.withLock { Self.session(call, $0) }
@@ -50,8 +51,8 @@ extension NightscoutSite {
     }
   }
 
-  /// The token of a v1 call. It follows the word `Bearer`, with a capital letter. Otherwise it is the token
-  /// for the access token in the address.
+  /// The token of a call of API v1. It follows the word `Bearer`, with a capital letter. Without this word,
+  /// it is the parameter `token` of the address: an access token or a valid token of a session.
   private static func session(
     _ call: NightscoutCall, _ state: NightscoutState
   ) -> (token: String, outcome: Outcome?)? {

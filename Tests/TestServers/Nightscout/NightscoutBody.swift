@@ -6,7 +6,7 @@ import Foundation
 enum NightscoutBody {
   private static let maxFormBytes = 1 << 20
 
-  /// v3 only reads JSON. Any other body is ignored.
+  /// API v3 only reads JSON. Any other body is ignored.
   static func v3(_ call: NightscoutCall, maxBytes: Int) throws(NightscoutAnswer) -> DocumentValue? {
     guard type(of: call) == "application/json", call.headers["content-length"] != nil else { return nil }
     do {
@@ -16,7 +16,7 @@ enum NightscoutBody {
     }
   }
 
-  /// v1 reads JSON and forms. Any other body is an object without members.
+  /// API v1 reads JSON and forms. Any other body is an object without members.
   static func v1(_ call: NightscoutCall, maxBytes: Int) throws(NightscoutAnswer) -> DocumentValue {
     switch type(of: call) {
     case "application/json" where call.headers["content-length"] != nil:

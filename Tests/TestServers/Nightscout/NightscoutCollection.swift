@@ -22,8 +22,8 @@ struct NightscoutCollection {
   private static let indexed = ["_id", "identifier", "date", "created_at", "sysTime"]
 
   private var rows: [Row?] = []
-  /// The numbers of rows by field and value, for the indexed fields. It may contain rows whose value has
-  /// changed, so a search compares the value again.
+  /// The numbers of rows by field and value, for the indexed fields. This index may contain rows whose value
+  /// has changed, so a search compares the value again.
   private var index: [String: Set<Int>] = [:]
   private var sorted: [String: SortedRows] = [
     "date": SortedRows(), "created_at": SortedRows(), "srvModified": SortedRows(),
@@ -70,8 +70,8 @@ struct NightscoutCollection {
     return Array(order.sorted(found).dropFirst(skip).prefix(limit))
   }
 
-  /// The first `wanted` documents of a range that is sorted by one field. Documents with equal values are
-  /// sorted here.
+  /// The first `wanted` documents of a range that is sorted by one field. Documents with equal values in
+  /// this field are sorted by `order`.
   private func page(
     _ range: ArraySlice<(key: DocumentValue, row: Int)>, _ order: NightscoutOrder, _ wanted: Int,
     _ isPassed: (NightscoutDocument) -> Bool

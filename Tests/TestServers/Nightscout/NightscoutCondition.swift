@@ -28,7 +28,7 @@ struct NightscoutCondition {
     self.tests = tests
   }
 
-  /// Reads a condition in the form of the database. An object of operators contains several comparisons.
+  /// Reads a condition in the notation of the database. An object of operators contains several comparisons.
   init(_ field: String, raw value: DocumentValue) throws {
     let object = value.object ?? [:]
     let hasOperators = !object.isEmpty && object.keys.allSatisfy { $0.hasPrefix("$") }
@@ -79,7 +79,8 @@ struct NightscoutCondition {
     }
   }
 
-  /// A list is compared as a whole and by each of its items. A missing value equals null.
+  /// Whether a stored value equals `value`. A stored list is compared as a whole and by each of its items. A
+  /// missing value equals null.
   private static func isEqual(_ stored: [DocumentValue], _ value: DocumentValue) -> Bool {
     stored.isEmpty ? value == .null : each(stored).contains(value)
   }
@@ -93,7 +94,8 @@ struct NightscoutCondition {
     return pattern.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) != nil
   }
 
-  /// Numbers are only compared with numbers, texts with texts.
+  /// Whether a stored value meets a comparison such as `gt`. Numbers are compared only with numbers, and
+  /// texts only with texts.
   private static func isOrdered(_ stored: DocumentValue, _ comparison: String, _ value: DocumentValue) -> Bool
   {
     guard rank(stored) == rank(value) else { return false }
@@ -114,7 +116,8 @@ struct NightscoutCondition {
     return values(value?[name], path.dropFirst())
   }
 
-  /// The database's order of values: missing, numbers, texts, objects, lists, keys, Booleans.
+  /// Compares two values in the database's order: missing values, numbers, texts, objects, lists, database
+  /// keys, Booleans.
   static func order(_ left: DocumentValue?, _ right: DocumentValue?) -> Int {
     switch (left, right) {
     case (.number(let left)?, .number(let right)?): left < right ? -1 : left > right ? 1 : 0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The fields for the length of a treatment, which v3 computes when it changes a document of any collection.
-/// They are the end, the duration in milliseconds, and the duration in whole minutes.
+/// The fields for the length of a treatment, which API v3 computes when it changes a document of any
+/// collection. They are the end, the duration in milliseconds, and the duration in whole minutes.
 enum NightscoutDuration {
   /// - Parameter stored: the document before the changes; nil if `changes` is a whole document.
   static func settle(_ changes: inout NightscoutDocument, stored: NightscoutDocument? = nil) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The conditions of a search in v3: `field$operator=value`. If one field has several, only the last one is
-/// used.
+/// The conditions of a search in API v3: `field$operator=value`. If a search has several conditions on one
+/// field, only the last one is used.
 enum NightscoutFilter {
   private static let reserved = ["token", "sort", "sort$desc", "limit", "skip", "fields", "now"]
   private static let operators = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "re"]
@@ -52,7 +52,8 @@ enum NightscoutFilter {
     }
   }
 
-  /// The values of a list stay texts, so a stored number never equals one of them.
+  /// The values of a list that are separated by `|`. These values stay texts, so a stored number never
+  /// equals one of them.
   private static func listed(_ value: DocumentValue) -> [DocumentValue] {
     plain(value).split(separator: "|", omittingEmptySubsequences: false).map { .string(String($0)) }
   }

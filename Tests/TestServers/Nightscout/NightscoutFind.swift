@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The conditions of a query in v1: `find[field][$operator]=value`. All of them apply.
+/// The conditions of a query in API v1: `find[field][$operator]=value`. A document must meet all of them.
 struct NightscoutFind {
   /// The error for an invalid time.
   struct BadTime: Error {}
@@ -13,10 +13,11 @@ struct NightscoutFind {
   private static let patterns = ["treatments": ["notes", "eventType", "enteredBy"], "entries": []]
 
   let conditions: [NightscoutCondition]
-  /// The database key that the query requests; nil if it does not request one key.
+  /// The database key that the query requests; nil if the query does not request a single key.
   let id: String?
 
-  /// Without a condition on the time, only the last four days are searched.
+  /// Reads the conditions of a query. If it has no condition on the time, only the last four days are
+  /// searched.
   init(_ sent: NightscoutDocument, in collection: String, at now: Int64) throws {
     var find = sent
     for field in Self.wholeNumbers[collection] ?? [] { find[field] = find[field].map(Self.whole) }
@@ -40,7 +41,7 @@ struct NightscoutFind {
     }
   }
 
-  /// A condition on the key. A text that is a UUID is searched as the identifier instead.
+  /// A condition on the `_id`; if the text is a UUID, a condition on the `identifier`.
   private static func keyed(_ text: String) -> NightscoutCondition {
     if NightscoutState.isKey(text) { return NightscoutCondition("_id", [.equal(.id(text.lowercased()))]) }
     return NightscoutCondition(isUUID(text) ? "identifier" : "_id", [.equal(.string(text))])

@@ -4,9 +4,9 @@
 /// page uses. Active insulin and carbs are computed only from this data, so differences from the database
 /// matter.
 struct NightscoutMemory {
-  /// A document in the memory. Its `_id` is a text if the site read it from the database or received it by
-  /// v1. If v3 wrote the document, it is a database key, and the memory does not find the document when it
-  /// removes it.
+  /// A document in the memory. Its `_id` is a text if the site read the document from the database or
+  /// received it by API v1. If API v3 wrote the document, its `_id` is a database key. Then the memory does
+  /// not find the document when it should be removed.
   typealias Item = NightscoutDocument
 
   /// The documents from which the site computes its page, insulin and carbs.
@@ -16,7 +16,8 @@ struct NightscoutMemory {
     var time: Int64 = 0
   }
 
-  /// If the memory has fewer documents, the site reloads the whole period that it keeps.
+  /// If the memory has at least this number of documents, the site reloads only `recent` ones. Otherwise it
+  /// reloads the whole period that the memory keeps.
   private static let minItems = 20
   private static let recent: Int64 = 15 * 60_000
   private static let retention: [String: Int64] = ["treatments": 60 * 3_600_000, "entries": 48 * 3_600_000]
@@ -52,8 +53,8 @@ struct NightscoutMemory {
     }.map(\.element)
   }
 
-  /// The keys of documents that are added to the memory. The site compares keys as its language compares
-  /// values: a text equals a key of the database with the same digits, and two keys of the database are never
+  /// The `_id` values of documents that are added to the memory. The site compares them as JavaScript
+  /// compares values. A text equals a database key with the same digits, and two database keys are never
   /// equal.
   private struct Keys {
     private var all: Set<String> = []
@@ -67,7 +68,7 @@ struct NightscoutMemory {
       }
     }
 
-    /// Whether one of the added documents replaces a document with this key.
+    /// Whether one of the added documents replaces a document with this `_id`.
     func replace(_ key: DocumentValue?) -> Bool {
       switch key {
       case .id(let text)?: texts.contains(text)
@@ -77,7 +78,7 @@ struct NightscoutMemory {
     }
   }
 
-  /// Removes a deleted document. If several documents had its name, everything is removed.
+  /// Removes a deleted document. If one deletion found several documents, removes everything.
   mutating func remove(_ kind: String, _ documents: [NightscoutDocument]) {
     guard items[kind] != nil, let first = documents.first else { return }
     guard documents.count == 1, let id = first["_id"]?.text else { return forget() }
@@ -89,7 +90,7 @@ struct NightscoutMemory {
     items[kind]?.remove(at: place)
   }
 
-  /// Removes everything, as after a deletion by v1 without a key.
+  /// Removes everything, as the site does after a deletion by API v1 without an `_id`.
   mutating func forget() { for kind in items.keys { items[kind] = [] } }
 
   /// Starts with an empty memory, as a restart does.
@@ -122,7 +123,7 @@ struct NightscoutMemory {
     changed = nil
   }
 
-  /// A document in the site's internal form: its key is a text, and `mills` is the time of its event.
+  /// A document as the site's memory stores it: its `_id` is a text, and `mills` is the time of its event.
   static func processed(_ document: NightscoutDocument) -> NightscoutDocument {
     var item = plain(document)
     for field in ["created_at", "sysTime"] where item["mills"] == nil {
@@ -145,7 +146,7 @@ struct NightscoutMemory {
     return item
   }
 
-  /// The document with its key as a text.
+  /// The document with its `_id` as a text.
   private static func plain(_ document: NightscoutDocument) -> NightscoutDocument {
     var item = document
     item["_id"] = document["_id"]?.text.map(DocumentValue.string)

@@ -65,8 +65,9 @@ struct NightscoutOnBoard {
     }
   }
 
-  /// The units of a bolus that are left, and their activity. The curve has two parabolas that meet 75 minutes
-  /// after the bolus, for insulin that acts for three hours. For other insulin it is stretched.
+  /// The units of a bolus that are left, and their activity. The curve has two parabolas that meet 75
+  /// minutes after the bolus, for insulin that acts for three hours. For insulin with another duration, the
+  /// curve is stretched.
   private func rest(of units: Double, minutes: Double) -> (units: Double, activity: Double) {
     let hours = profile.insulinHours == 0 ? 3 : profile.insulinHours
     let (peak, slope) = (75.0, 2 / hours / 60)

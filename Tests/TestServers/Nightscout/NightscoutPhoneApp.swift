@@ -2,8 +2,8 @@
 
 import Synchronization
 
-/// An app of another person. It writes like v1 and the web page: `srvModified` is not set, and a deletion
-/// leaves no document.
+/// An app of another person. It writes like API v1 and the web page: `srvModified` is not set, and a
+/// deletion leaves no document.
 package struct NightscoutPhoneApp: Sendable {
   let site: NightscoutSite
 
@@ -22,7 +22,7 @@ package struct NightscoutPhoneApp: Sendable {
     }
   }
 
-  /// Adds a treatment like a POST of v1. Returns the `_id` of the first resulting document.
+  /// Adds a treatment like a POST of API v1. Returns the `_id` of the first resulting document.
   @discardableResult
   package func addTreatment(_ treatment: NightscoutDocument) -> String? {
     site.state.withLock { state in
@@ -48,8 +48,8 @@ package struct NightscoutPhoneApp: Sendable {
     }
   }
 
-  /// Reads a treatment, changes fields and puts the whole document with v1, which resets `utcOffset` to 0.
-  /// Returns false if no treatment has this `_id` or identifier.
+  /// Reads a treatment, changes fields and puts the whole document with API v1, which resets `utcOffset` to
+  /// 0. Returns false if no treatment has this `_id` or identifier.
   @discardableResult
   package func editTreatment(_ id: String, _ fields: NightscoutDocument) -> Bool {
     site.state.withLock { state in

@@ -5,11 +5,11 @@ package struct NightscoutSettings: Sendable {
   package var secret = "a secret of a site"
   /// Roles of every caller, with or without credentials.
   package var defaultRoles: [String] = []
-  /// The default and the maximum of `limit` in v3.
+  /// The default and the maximum of `limit` in API v3.
   package var maxDocuments = 1000
   /// Days after which documents are removed, by collection.
   package var autopruneDays: [String: Double] = [:]
-  /// Whether a POST of v3 finds documents without an identifier.
+  /// Whether a POST of API v3 finds documents without an identifier.
   package var meetsLegacyDocuments = true
   /// The server's zone, in minutes east of UTC.
   package var serverOffsetMinutes = 0
@@ -18,16 +18,17 @@ package struct NightscoutSettings: Sendable {
   /// The time after which an idle connection is closed.
   package var idle: Duration = .seconds(5)
   package var maxBodyBytes = 50 << 20
-  /// Whether a client that accepts gzip gets it.
+  /// Whether a client that accepts gzip gets compressed answers.
   package var packsAnswers = false
-  /// How long reads do not see a write of v3 after its `srvModified`. The answer to the write is not delayed.
+  /// How long reads do not see a write of API v3 after its `srvModified`. The answer to the write is not
+  /// delayed.
   package var visibilityDelayMilliseconds: Int64 = 0
   /// The subject whose writes become visible late; nil for all.
   package var lateSubject: String?
   /// The delay of an answer over a connection.
   package var answerDelay: Duration = .zero
-  /// This number of v3 writes must have searched their documents before the first of them writes, to test
-  /// races.
+  /// This number of API v3 writes must have searched their documents before the first of them writes, to
+  /// test races.
   package var looksBeforeWrite = 1
 
   package init() {}
@@ -60,8 +61,8 @@ package struct NightscoutCounts: Sendable, Equatable {
   package var requests = 0
   package var bytesReceived = 0
   package var bytesSent = 0
-  /// The numbers of requests, by method and path without the names of documents and instants: `POST
-  /// /api/v3/entries`.
+  /// The numbers of requests by method and path, for example `POST /api/v3/entries`. The paths lack
+  /// identifiers of documents and times.
   package var calls: [String: Int] = [:]
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What v3 requires of a document, what it adds to it, and the form in which clients see it.
+/// What API v3 requires of a document, which fields it adds, and how clients see the document.
 enum NightscoutShape {
   private static let immutable = [
     "identifier", "date", "utcOffset", "eventType", "device", "app", "srvCreated", "subject", "srvModified",
@@ -44,7 +44,7 @@ enum NightscoutShape {
     guard isFilled(document["identifier"]) else { throw .error(400, "Bad or missing identifier field") }
   }
 
-  /// Ends the call if v3 does not permit this change of the stored document.
+  /// Ends the call if API v3 does not permit this change of the stored document.
   static func checkChange(
     of stored: NightscoutDocument, to sent: NightscoutDocument, mayIdentify: Bool = false
   ) throws(NightscoutAnswer) {
@@ -63,7 +63,7 @@ enum NightscoutShape {
     }
   }
 
-  /// A stored document as v3 shows it. If it has no identifier, its database key becomes the identifier.
+  /// A stored document as API v3 shows it. If it has no identifier, its database key becomes the identifier.
   static func identified(_ stored: NightscoutDocument) -> NightscoutDocument {
     var document = stored
     document["_id"] = nil

@@ -2,8 +2,8 @@
 
 import Synchronization
 
-/// A simulated Nightscout site of release 15.0.7 in memory and on loopback: v1, the authorization of v2, and
-/// v3. It behaves like the real site to its clients. A test can plan faults of the connection.
+/// A simulated Nightscout site of release 15.0.7 in memory and on loopback: API v1, the authorization of API
+/// v2, and API v3. Its answers are like those of a real site. A test can plan faults of the connection.
 package final class NightscoutStandIn: Sendable {
   package static let version = "15.0.7"
 
@@ -189,6 +189,6 @@ extension NightscoutStandIn {
     }
   }
 
-  /// An app of another person, which writes as with v1 and the web page's socket. It sends no requests.
+  /// An app of another person, which writes as with API v1 and the web page's socket. It sends no requests.
   package func actAsPhoneApp() -> NightscoutPhoneApp { NightscoutPhoneApp(site: site) }
 }

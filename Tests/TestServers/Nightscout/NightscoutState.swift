@@ -22,7 +22,7 @@ struct NightscoutState {
   var isDown = false
   var counts = NightscoutCounts()
   var faults: [Planned] = []
-  /// The number of v3 writes that have searched their document.
+  /// The number of API v3 writes that have searched their document.
   var looks = 0
   private var lastPrune: [String: Int64] = [:]
   private var lastObject = 0
@@ -41,7 +41,7 @@ struct NightscoutState {
   /// Whether a text is 24 hexadecimal digits, which can be a key of the database.
   static func isKey(_ text: String) -> Bool { text.utf8.count == 24 && text.allSatisfy(\.isHexDigit) }
 
-  /// A key in the form of the database: its first 8 digits are the time.
+  /// A key in the format of the database: its first 8 digits are the time.
   mutating func objectID() -> DocumentValue {
     lastObject += 1
     let time = Self.padded(String(now / 1000, radix: 16), 8).suffix(8)
@@ -73,7 +73,8 @@ extension NightscoutState {
     collections[collection]?.seen(field, value, at: now) ?? []
   }
 
-  /// All documents with a name, which is an identifier or a key. Those with the identifier come first.
+  /// All documents that have `name` as their `identifier` or `_id`. Documents with this `identifier` come
+  /// first.
   func allNamed(_ name: String, in collection: String) -> [NightscoutCollection.Seen] {
     let found = seen(collection, "identifier", .string(name))
     guard Self.isKey(name) else { return found }
@@ -81,7 +82,7 @@ extension NightscoutState {
       + seen(collection, "_id", .id(name.lowercased())).filter { $0.document["identifier"] != .string(name) }
   }
 
-  /// The first document with a name.
+  /// The first document that has `name` as its `identifier` or `_id`.
   /// - Parameter byIdentifierFirst: true to prefer a document with this identifier; false for the first
   ///   inserted one.
   func named(
@@ -112,8 +113,8 @@ extension NightscoutState {
 
   mutating func remove(_ row: Int, in collection: String) { collections[collection]?.remove(row) }
 
-  /// Removes documents of which any time is too old, without a tombstone. Returns their number, or nil if the
-  /// last removal was less than an hour ago.
+  /// Removes documents with any time that is too old, and stores no tombstones for them. Returns their
+  /// number, or nil if the last removal was less than an hour ago.
   @discardableResult
   mutating func prune(_ collection: String) -> Int? {
     guard let days = settings.autopruneDays[collection] else { return nil }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The lists that v1 returns. Some come from the running site's memory, some from the database.
+/// The lists that API v1 returns. Some come from the running site's memory, some from the database.
 extension NightscoutV1 {
   private static let usualEntries = 10
   private static let usualTreatments = 100

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One call of API v1, or of v2 where it equals v1, with or without credentials.
+/// One call of API v1, or of API v2 where it equals API v1, with or without credentials.
 struct NightscoutV1 {
   /// The caller, which the credentials of the call identify.
   let caller: NightscoutAccess.Caller
@@ -112,7 +112,7 @@ extension NightscoutV1 {
     let find = try find(sent ?? [:], collection, state)
     let found = matching(find, collection, state)
     for seen in found { state.remove(seen.row, in: collection) }
-    // If the call has neither a query nor a name, the site's code then searches the deleted document again
+    // If the call has neither a query nor an `_id`, the site's code then searches the deleted document again
     // and fails.
     guard sent != nil || id != nil else {
       throw .thrown(500, "Cannot read properties of undefined (reading '_id')")
@@ -122,8 +122,8 @@ extension NightscoutV1 {
     return .bare(["acknowledged": true, "deletedCount": DocumentValue(Int64(found.count))])
   }
 
-  /// The field in which the name from a path is searched. A treatment is named by its key or identifier, and
-  /// an entry by its key or type.
+  /// The field that is compared with the text at the end of a path. This text is the `_id` or `identifier`
+  /// of a treatment, or the `_id` or type of an entry.
   private static func nameField(_ collection: String, _ id: String) -> String {
     collection == "treatments" || NightscoutState.isKey(id) ? "_id" : "type"
   }

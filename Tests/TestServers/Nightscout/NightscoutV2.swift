@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// The additions of v2 to v1: tokens and subjects, the data of the page, insulin and carbs on board.
+/// The additions of API v2 to API v1: tokens and subjects, the data of the page, insulin and carbs on board.
 struct NightscoutV2 {
   let site: NightscoutSite
   let call: NightscoutCall
@@ -13,7 +13,7 @@ struct NightscoutV2 {
     path = Array(call.segments.dropFirst(2))
   }
 
-  /// The answer to the call; nil for calls that v1 answers.
+  /// The answer to the call; nil for calls that API v1 answers.
   func answer() throws(NightscoutAnswer) -> NightscoutAnswer? {
     switch (call.method, path.first, path.count) {
     case ("GET", "authorization"?, 3) where path[1] == "request": return try session(path[2])

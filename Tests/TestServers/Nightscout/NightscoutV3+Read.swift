@@ -28,7 +28,7 @@ extension NightscoutV3 {
     return try rendered(.array(page.map { .object(presented($0)) }))
   }
 
-  /// Lists documents by their stored time of change. Documents of v1 have none and are never included.
+  /// Lists documents by their stored time of change. Documents of API v1 have none and are never included.
   /// Documents with equal times have any order.
   func history(_ after: String?, _ state: NightscoutState) throws(NightscoutAnswer) -> NightscoutAnswer {
     try require(collection == "settings" ? "admin" : "read")

@@ -56,7 +56,7 @@ extension NightscoutV3 {
     NightscoutShape.filled(document, serverOffset: state.settings.serverOffsetMinutes)
   }
 
-  /// The document with an identifier, or with a key if it has no identifier, in the form of v3.
+  /// The document with this `identifier`, or with this `_id` if it has no `identifier`, as API v3 shows it.
   private func stored(_ identifier: String, _ state: NightscoutState) -> NightscoutDocument? {
     let found = state.seen(collection, "identifier", .string(identifier)).first ?? keyed(identifier, state)
     return found.map { NightscoutShape.identified($0.document) }
@@ -103,7 +103,7 @@ extension NightscoutV3 {
   }
 
   /// A full replacement: fields that were not sent are removed.
-  /// - Parameter stored: the stored document in the form of v3; for a PUT, with its computed times.
+  /// - Parameter stored: the stored document as API v3 shows it; for a PUT, with its computed times.
   private func replace(
     _ stored: NightscoutDocument, with filled: NightscoutDocument, _ state: NightscoutState,
     isDeduplication: Bool = false

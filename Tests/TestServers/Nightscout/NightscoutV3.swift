@@ -12,9 +12,9 @@ struct NightscoutV3 {
 
   enum Write {
     case insert(NightscoutDocument)
-    /// Replaces the first document with the name by a whole document.
+    /// Replaces the first document with this `identifier` or `_id` by a whole document.
     case replace(String, NightscoutDocument)
-    /// Sets members of the first document with the name.
+    /// Sets members of the first document with this `identifier` or `_id`.
     case set(String, NightscoutDocument)
     case remove(String)
   }
@@ -151,8 +151,8 @@ extension NightscoutV3 {
     return .done(200, ["result": .object(result)])
   }
 
-  /// For each collection, the later one of the last change and the last event. An event in the future hides
-  /// changes until its time.
+  /// The time of the last change or of the last event of each collection, whichever is later. An event in
+  /// the future hides changes until its time.
   private func lastModified(_ state: NightscoutState) -> NightscoutAnswer {
     var latest: NightscoutDocument = [:]
     for name in NightscoutState.collectionNames where caller.may("api:\(name):read") {

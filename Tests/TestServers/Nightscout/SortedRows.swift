@@ -16,8 +16,8 @@ struct SortedRows {
   /// The greatest value of the field; nil without rows.
   var last: DocumentValue? { entries.last?.key }
 
-  /// The rows whose values meet a comparison, in order. Numbers are only compared with numbers, texts with
-  /// texts.
+  /// The rows whose values meet a comparison, in order. Numbers are compared only with numbers, and texts
+  /// only with texts.
   func rows(_ comparison: String, _ value: DocumentValue) -> ArraySlice<(key: DocumentValue, row: Int)> {
     let rank = NightscoutCondition.rank(value)
     let start = place { NightscoutCondition.rank($0.key) < rank }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes in the form of gzip without compression, which a client must still unpack.
+/// Packs bytes in the gzip format without compressing them. A client must still unpack them.
 package enum StoredGzip {
   private static let maxBlockBytes = 65_535
 
