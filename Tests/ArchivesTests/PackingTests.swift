@@ -161,7 +161,7 @@ import Testing
 
   private static let zeros = [UInt8](repeating: 0, count: 1 << 20)
 
-  /// Unpacks to a gigabyte of zeros, or of one repeated row.
+  /// The data unpack to a gigabyte of zeros, or of one repeated row.
   @Test(arguments: Packing.allCases, ["\0", "2026-03-11 08:10:00,142\n"])
   func compressedDataThatUnpacksToAGigabyteOfRepeatedTextIsRefused(_ packing: Packing, _ text: String) throws
   {
@@ -175,8 +175,8 @@ import Testing
     #expect(failure?.message.hasPrefix("a: it unpacks to more than 250 times its size") == true)
   }
 
-  /// Zeros are read up to 64 MiB, and data that compress like exports are read in any size. In such data
-  /// here, 1/16 of the bytes are random.
+  /// Zeros are read up to 64 MiB, and data that compress like exports are read in any size. In the test's
+  /// data of the second kind, 1/16 of the bytes are random.
   @Test func compressedDataWithAUsualRatioIsUnpackedToItsEnd() throws {
     var (generator, block) = (SeededGenerator(seed: 1), Self.zeros)
     for place in 0..<block.count / 16 { block[place] = UInt8.random(in: 0...255, using: &generator) }

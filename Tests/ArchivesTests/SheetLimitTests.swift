@@ -7,7 +7,7 @@ import Testing
 @testable import Archives
 
 /// Tests limits of what spreadsheets declare in addition to their cells, each with the largest count that is
-/// read. Also tests forms of spreadsheets that few programs write.
+/// read. Also tests kinds of spreadsheets that few programs write.
 @Suite struct SheetLimitTests {
   private func refusal(_ bytes: [UInt8]) throws -> String? {
     do {

@@ -8,8 +8,8 @@ import Testing
 
 /// Tests which files `BackupPlace` counts as older backups of a store.
 @Suite struct BackupPlaceTests {
-  /// The name of a backup has its time in seconds. If a backup was removed in the same second, the notes
-  /// already list the path of the one just written.
+  /// The name of a backup has its time in seconds. If an earlier backup of the same second was removed, its
+  /// `BackupNote` has the path of the backup just written.
   @Test func theBackupJustWrittenIsNotListedAsAnOlderBackup() throws {
     let folder = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -26,7 +26,7 @@ package final class ScratchFile {
     }
   }
 
-  /// The summary and the items of the input, in the form of `Rendering`.
+  /// The summary and the items of the input, as `Rendering` writes them.
   package func lines(_ change: (inout ExportOptions) throws -> Void = { _ in }) throws -> [String] {
     var options = try Rendering.options()
     try change(&options)

@@ -4,7 +4,7 @@
 
 /// Makes doses, meals and readings of several sources.
 enum CountingSample {
-  /// The seconds of 2026-05-06T08:00:00, from which the items count theirs.
+  /// The seconds of 2026-05-06T08:00:00, from which the times of items are counted.
   static let morning: Int64 = 1_778_054_400
   static let diary = CountingSource(format: "mysugr")
   static let phone = CountingSource(format: "apple-health", part: "iPhone")

@@ -159,7 +159,7 @@ import Testing
 
   @Test func theLaterZoneStatedForAnItemWinsWithAllPartsOfItsStatement() throws {
     let series = SeriesName(device: "serial|A|1", kind: .cbg, positionKind: .time)
-    // Two stores state a zone for one import at the same second. Each statement has two records.
+    // Two stores state a zone for one import at the same second. Each store states its zone in two records.
     let parts = try [("p", "Asia/Tokyo"), ("q", "Asia/Seoul")].flatMap { group, zone in
       try [
         statement(group + "1", zone, [0, 1], madeAt: 50, group: group),
@@ -178,8 +178,8 @@ import Testing
           shownAt: DeviceTime(seconds: position), Placement(utcOffset: 0, source: .zone))?.name
       }
       #expect(Set(names[0..<4]).count == 1 && names[0] != "Asia/Kolkata" && names[0] != nil)
-      // For position 4, the period of the device is later than the statement for Asia/Kolkata, so no
-      // statement applies. Position 5 has no statement.
+      // For position 4, the period of the device was stated later than Asia/Kolkata, so no zone of an import
+      // applies. No zone was stated for position 5.
       #expect(names[4] == nil && names[5] == nil)
     }
   }
@@ -198,8 +198,8 @@ import Testing
     #expect(try zone(period("p", "UTC", from, until, madeAt: 50)) == "Asia/Seoul")
     #expect(try zone(period("p", "UTC", until, nil, madeAt: 51)) == "Asia/Seoul")
     #expect(try zone(period("p", "UTC", from, until, devices: ["serial|A|2"], madeAt: 51)) == "Asia/Seoul")
-    // A period of the device has precedence over one for all devices. So only it is compared with the
-    // statement, which is later.
+    // A period of the device has precedence over a period for all devices. So only the period of the device
+    // is compared with the zone of the import, which was stated later.
     let device = try period("d", "UTC", from, until, devices: ["serial|A|1"], madeAt: 49)
     #expect(try zone(device, period("p", "UTC", from, until, madeAt: 51)) == "Asia/Seoul")
   }
@@ -240,8 +240,8 @@ import Testing
     #expect(ZonePeriod(guid: "d", state) == nil)
   }
 
-  /// A period stays as stated if the base or the zone for all devices changes. So it is added even if that
-  /// zone is the same.
+  /// A period stays as stated if the base zone or the zone for all devices changes. So a period is added
+  /// even if it has the zone that already applies.
   @Test func aZonePeriodWithTheHomeTimeZoneIsStillAdded() throws {
     let known = try zones(period("a", "Asia/Tokyo", "2026-05-01", "2026-05-09"))
     #expect(known.adding(try period("n", "Asia/Tokyo", "2026-05-02", "2026-05-05", madeAt: 500)) == .nothing)
@@ -273,8 +273,8 @@ import Testing
         == .extended(longer))
     let apart = try period("n", "Asia/Tokyo", "2026-05-10", "2026-05-12", madeAt: 500)
     #expect(known.adding(apart) == .added(apart))
-    // The period of Seoul is later than the first one and covers its end. An extended first period would not
-    // have precedence there.
+    // The period of Seoul is later than the first one and covers its end. If the first period were extended,
+    // it would not have precedence over the period of Seoul.
     let covered = try zones(first, period("b", "Asia/Seoul", "2026-05-08", "2026-05-10", madeAt: 200))
     let again = try period("n", "Asia/Tokyo", "2026-05-05", "2026-05-10", madeAt: 500)
     #expect(covered.adding(again) == .added(again))

@@ -5,7 +5,7 @@ import Logbook
 import SeededRandom
 import Testing
 
-/// Tests the points of a series, and their form in a record.
+/// Tests the points of a series, and how a record stores them.
 @Suite struct PointRunsTests {
   private static func point(_ position: Int64, _ bucket: Int64 = 0, _ occurrence: Int64 = 0) -> SeriesPoint {
     SeriesPoint(position: position, valueBucket: bucket, occurrence: occurrence)
@@ -44,8 +44,8 @@ import Testing
     }
   }
 
-  /// The bytes of text per reading for 100,000 readings. `distance` and `bucket` return the distance to the
-  /// position before and the value bucket.
+  /// The bytes of text per reading for 100,000 readings. `distance` returns the distance from the previous
+  /// position, and `bucket` returns the value bucket.
   private func bytesPerReading(
     _ distance: (inout SeededGenerator) -> Int64, _ bucket: (inout SeededGenerator, Int64) -> Int64
   ) throws -> Double {
@@ -85,7 +85,8 @@ import Testing
 
   // MARK: Sets
 
-  /// Random runs and single points in a small range, so that two results usually have points in common.
+  /// Random runs of points and single points in a small range, so that two results usually have points in
+  /// common.
   private func points(_ random: inout SeededGenerator) -> Set<SeriesPoint> {
     var points: Set<SeriesPoint> = []
     for _ in 0..<random.next() % 4 {

@@ -104,8 +104,8 @@ struct SensorCopyTests {
   }
 
   @Test func onlySensorValuesWithinAWeekDecideAboutACopy() {
-    // Of values every second day, only eight are within a week before and after a value. Of daily values,
-    // fifteen are.
+    // With a value every second day, only eight values are within a week before and after a value. With
+    // daily values, there are fifteen.
     let rare = Self.sensor(40, every: 2 * 86400)
     #expect(Self.copies(Self.verdicts(rare + Self.sticks(rare))) == 0)
     let daily = Self.sensor(40, every: 86400)

@@ -60,8 +60,8 @@ import Testing
     #expect(best <= maxRatio, "\(content)")
   }
 
-  /// The factor by which a doubling of the input multiplies the work. It is the average over several
-  /// doublings up to twice the content's size. The measurement ends when the factor is small enough.
+  /// The factor by which a doubling of the input multiplies the work. This factor is the average over
+  /// several doublings up to twice the content's size. The measurement ends when the factor is small enough.
   private static func growth(_ content: ParsedContent, doublings: Int, enough: Double) throws -> Double {
     let factor = 1 << doublings
     let inputs = [2 * content.size / factor, 2 * content.size].map(content.make)

@@ -35,8 +35,8 @@ import Testing
     return expected
   }
 
-  /// The whole database with the logins is restored, with its old copy of the logbook, which requests must
-  /// not reach.
+  /// The whole database with the logins is restored. It contains an old copy of the logbook, which requests
+  /// must not reach.
   @Test(arguments: [true, false]) func aDirectoryRestoredFromBeforeAMoveFindsTheCopyInUse(
     _ isComplete: Bool
   ) async throws {

@@ -15,7 +15,8 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct PostgresCrashTests {
   private static let batchSize = 40
 
-  /// The items that the server acknowledged to a client, and those that the client sent in addition.
+  /// The number of items that the server acknowledged to a client, and the number of items that the client
+  /// sent.
   private struct Progress {
     var acknowledged = 0
     var sent = 0

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Remotes
 
-/// Logins, runs and answers for the tests of this target.
+/// Logins, run numbers and answers for the tests of this target.
 enum Login {
   /// The token that clients send. Only one header of requests may contain it, never a message or a dump.
   static let secret = "gp_planted-Secret.0815"

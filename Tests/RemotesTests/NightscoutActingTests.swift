@@ -106,8 +106,8 @@ struct NightscoutActingTests {
     #expect(loopback.site.documents("entries").count == 1650)
   }
 
-  /// Such a deletion changes neither the history nor the site's latest times. Only a sweep, which reads all
-  /// events of the last days, notices it.
+  /// A deletion on the web page changes neither the history nor the site's latest times. Only a sweep, which
+  /// reads all events of the last days, finds the deletion.
   @Test func aDeletionOnTheSitesWebPageIsFoundByTheNextRun() async throws {
     let loopback = try LoopbackNightscout(frozenAt: Self.clock)
     for (minutes, guid) in [(50, Login.logbookID), (60, "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c12")] {
@@ -194,7 +194,7 @@ extension LoopbackNightscout {
 
   /// All changes since the cursor as one page, with the last cursor; nil if there are no changes.
   ///
-  /// - Parameter mayRepair: false for a run that only fetches.
+  /// - Parameter mayRepair: false for an upload that only fetches.
   func pull(_ cursor: String?, node: Int = 2, mayRepair: Bool = true) async throws -> ChangePage? {
     try await ask { remote in
       var run = Login.run(node: node)

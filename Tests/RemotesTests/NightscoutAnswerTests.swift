@@ -7,7 +7,7 @@ import Testing
 
 @testable import Remotes
 
-/// Tests that only answers of the site itself are believed. A login page that appears during a run, or a
+/// Tests that only answers of the site itself are believed. A login page that appears during an upload, or a
 /// proxy that blocks some requests, can answer with any status and body.
 @Suite(.timeLimit(.minutes(10)))
 struct NightscoutAnswerTests {
@@ -178,8 +178,8 @@ struct NightscoutAnswerTests {
 
   // MARK: Reads
 
-  /// A document wrongly considered missing would be created again. One wrongly considered deleted would be
-  /// deleted in the store.
+  /// A document that is wrongly considered missing would be created again. A document that is wrongly
+  /// considered deleted would be deleted in the store.
   @Test(arguments: [
     NightscoutFault.page(404), .page(410), .page(200), .answer(404, "{}"), .answer(404, "[]"),
     .answer(410, "{}"), .answer(410, "[]"), .answer(200, "{}"), .answer(200, "[]"),

@@ -69,7 +69,7 @@ struct NightscoutDoubleTests {
     #expect(loopback.site.documents("treatments").count == 1)
   }
 
-  /// A lost connection ends the run after it has deleted the first of the two documents.
+  /// A lost connection ends the upload after it has deleted the first of the two documents.
   @Test func aDuplicateDocumentLeftByADeletionIsDeletedByTheNextPull() async throws {
     let state = bolus
     try await sendTwice(state)

@@ -90,7 +90,8 @@ struct NightscoutForeignEditTests {
 
   @Test func afterEditsADoseWithAnIdentifierCountsOnce() async throws {
     let loopback = try Self.site()
-    // The dose has the form that API v1 stores for a program with its own identifiers: it lacks `mills`.
+    // The dose is stored as API v1 stores a dose of a program that sends an identifier: the dose lacks
+    // `mills`.
     let time = NightscoutTime.utcText(Self.time)
     loopback.site.actAsPhoneApp().addTreatment([
       "identifier": "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c12", "app": "AAPS", "eventType": "Correction Bolus",

@@ -212,7 +212,7 @@ struct NightscoutSiteTests {
     #expect(valid.count == 2 && valid.filter { $0["glucoport"] != nil }.count == 1)
   }
 
-  /// The answer to the first move was lost. Before the next run, the user moved the event again.
+  /// The answer to the first move was lost. Before the next upload, the user moved the event again.
   @Test func aSecondMoveAfterALostAnswerCreatesNoSecondDose() async throws {
     let state = bolus
     let base = try #require(try await push(NightscoutPushTests.change(state))?.acceptedRevision)

@@ -69,7 +69,7 @@ struct RemoteFaultTests {
     }
   }
 
-  /// The time limit of a run applies even if the limits of the exchange permit more time.
+  /// The time limit of an upload applies even if the limits of the exchange permit more time.
   @Test(arguments: [
     ScriptedAnswer.raw("", .hold), .raw(head + "Content-Length: 500\r\n\r\n{", .hold),
     .raw(head + "Content-Length: 60000\r\n\r\n{", .drip),
@@ -87,8 +87,8 @@ struct RemoteFaultTests {
     #expect(ContinuousClock.now - start < .seconds(20), "the exchange has 180 s")
   }
 
-  /// A network's login page answers every request. No call may take it for success, since nothing was stored
-  /// or sent.
+  /// A network's login page answers every request. No call may treat this page as success, since nothing was
+  /// stored or sent.
   @Test func aLoginPageIsNotAcceptedAsAnAnswerToAnyCall() async throws {
     let page = ScriptedAnswer.status(
       200, Array("<!DOCTYPE html><html>Welcome to the hotel</html>".utf8),

@@ -17,7 +17,7 @@ struct TokenTests {
     }
   }
 
-  /// A fingerprint with more bits would let a reader of it guess a token that a person chose.
+  /// With more bits, a person who reads the fingerprint could guess a token that another person chose.
   @Test func aTokenFingerprintDistinguishesTokensAndHas16Bits() throws {
     func mark(_ text: String, salt: String = "node") throws -> String {
       try Token(firstLineOf: Array(text.utf8), origin: "a test").mark(salt: salt)

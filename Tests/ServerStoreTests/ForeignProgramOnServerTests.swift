@@ -89,7 +89,7 @@ import Testing
     return try queue.inDatabase(work)
   }
 
-  /// The content of the permanent tables.
+  /// The content of the protected tables.
   private func content(_ kind: Kind) throws -> [String] {
     try bare(kind) { database in
       try kind.protected.keys.sorted().flatMap { table in

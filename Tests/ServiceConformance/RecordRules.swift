@@ -117,8 +117,8 @@ enum RecordRules {
           == [.conflict(revision: revision, state: Sample.note("two"), isBaseKnown: false)])
       let third = Sample.change(guid, 3, on: revision, Sample.note("one"))
       let last = try await here.revision(third)
-      // The content of this older change equals the record's current content, so it is accepted. The server's
-      // note about version 3 stays.
+      // The content of this older change equals the record's current content, so it is accepted. The server
+      // still knows that it accepted version 3.
       #expect(try await here.push(first) == [.accepted(revision: last)])
       _ = try await there.revision(Sample.change(guid, 1, on: last, Sample.note("theirs")))
       #expect(try await here.push(third) == [.accepted(revision: last)])

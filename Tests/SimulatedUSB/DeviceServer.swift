@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import Logbook
 
-/// Plays the kernel at the device file of one device. It answers a program's ioctl calls, which umockdev's
+/// Replaces the kernel at the device file of one device: answers a program's ioctl calls, which umockdev's
 /// library passes on.
 ///
 /// Unchecked: the device and all variables are only used with the lock.

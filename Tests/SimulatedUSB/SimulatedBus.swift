@@ -4,8 +4,8 @@ import Foundation
 import Glibc
 package import SimulatedMeters
 
-/// A USB bus of simulated devices for one program under test. It has files in the form of the kernel's, and
-/// for each device file a server that answers calls like the kernel.
+/// A USB bus of simulated devices for one program under test. It has files like those of the kernel, and for
+/// each device file a server that answers calls as the kernel does.
 ///
 /// The program must be started with `environment`, so that umockdev's library sends its calls to this bus.
 /// Only that program sees the simulated bus, not this process.

@@ -33,7 +33,7 @@ package struct HostileStore {
   /// The store in a file that no process has opened.
   package init(_ path: String) { self.path = path }
 
-  /// Every column of every table with every value.
+  /// All changes of one value: each column of each table gets each value of `values`.
   package func changes() throws -> [Change] {
     try DatabaseQueue(path: path).read { database in
       let tables = try String.fetchAll(
@@ -51,7 +51,7 @@ package struct HostileStore {
   /// Changes one row. An empty table gets a row first.
   ///
   /// - Parameter row: chooses the row.
-  /// - Returns: whether SQLite accepted it, since some values break an index or a generated column.
+  /// - Returns: whether SQLite accepted the change, since some values break an index or a generated column.
   package func make(_ change: Change, row: Int) throws -> Bool {
     let schema = try loosen(change.table)
     let queue = try DatabaseQueue(path: path)

@@ -22,7 +22,7 @@ package struct StoreFile {
     try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") }
   }
 
-  /// All readings with their parts, except the ingest that added them, in order.
+  /// All readings in order, each as a text of its columns except the ingest that added it.
   package func readings() throws -> [String] {
     let columns = [
       "vendor", "model", "serial", "kind", "position_kind", "position", "value_bucket", "occurrence",

@@ -3,7 +3,7 @@
 import TestServers
 import Testing
 
-/// Tests how API v1 changes documents, and how v1 and v3 use the same database.
+/// Tests how API v1 changes documents, and how API v1 and v3 use the same database.
 @Suite(.timeLimit(.minutes(5)))
 struct NightscoutBulkTests {
   private static let entries = "/api/v1/entries.json"
@@ -18,7 +18,7 @@ struct NightscoutBulkTests {
     #expect(answer.list.allSatisfy { $0["_id"]?.text?.count == 24 })
     #expect(try caller.get("/api/v3/entries/e1").result?["app"] == "a test")
     #expect(try caller.patch("/api/v3/entries/e1", ["notes": "x"]).status == 200)
-    // A PUT must repeat the UTC offset that v1 stored.
+    // A PUT must repeat the UTC offset that API v1 stored.
     let put = Draft.entry("e2", at: Caller.start + 2000, ["utcOffset": 0])
     #expect(try caller.put("/api/v3/entries/e2", put).status == 200)
     #expect(try caller.delete("/api/v3/entries/e2").status == 200)

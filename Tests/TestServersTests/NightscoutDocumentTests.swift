@@ -3,7 +3,7 @@
 import TestServers
 import Testing
 
-/// Tests which documents v3 accepts, how it changes them, and which fields are permanent.
+/// Tests which documents API v3 accepts, how it changes them, and which fields are permanent.
 @Suite(.timeLimit(.minutes(5)))
 struct NightscoutDocumentTests {
   private static let entries = "/api/v3/entries"

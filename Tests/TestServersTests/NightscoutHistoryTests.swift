@@ -22,8 +22,8 @@ struct NightscoutHistoryTests {
     #expect(all.list.map { $0["isValid"] } == [nil, nil, false])
     #expect(all.headers["etag"] == "W/\"\(Caller.start + 4000)\"")
     #expect(all.headers["last-modified"] == NightscoutTime.http(Caller.start + 4000))
-    // The history is exclusive of the time in its path, but includes the whole second of the time in the
-    // header.
+    // With a time in the path, the history excludes changes at this time. With a time in the header, it
+    // includes all changes of this second.
     #expect(try caller.get("\(Self.history)/\(Caller.start + 3000)").identifiers == ["a"])
     let since = "Last-Modified: \(NightscoutTime.http(Caller.start + 3000))"
     #expect(try caller.get(Self.history, [since]).identifiers == ["c", "a"])
@@ -109,7 +109,8 @@ struct NightscoutHistoryTests {
     #expect(note?["utcOffset"] == 0)
     #expect(note?["srvModified"]?.whole == Caller.start)
     #expect(try caller.get("/api/v3/treatments/history/\(Caller.start)").list.isEmpty)
-    // The app's edit has changed the UTC offset, which must not differ in a PUT.
+    // The app's edit has changed the document's UTC offset. A PUT must repeat the stored offset, so this PUT
+    // is refused.
     #expect(try caller.put("/api/v3/treatments/n", Draft.note("n")).status == 400)
     #expect(phone.deleteTreatment("n"))
     #expect(phone.deleteEntry("e"))

@@ -192,7 +192,8 @@ struct NightscoutMemoryTests {
     #expect(caller.site.documents("entries").first?["notes"] == .string(notes))
   }
 
-  /// A search by a bound uses sorted rows. It must find the same documents as a search of every document.
+  /// A search with a lower or upper bound uses sorted rows. It must find the same documents as a search of
+  /// every document.
   @Test(arguments: ["date", "srvModified", "created_at"])
   func anIndexedSearchFindsTheSameDocumentsAsAFullSearch(_ field: String) throws {
     let caller = try Caller.uploader()

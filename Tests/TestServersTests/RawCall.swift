@@ -64,7 +64,7 @@ final class RawConnection {
     }
   }
 
-  /// Waits until the server closes the connection; false if it does not in time.
+  /// Waits until the server closes the connection; false if the server does not close it in time.
   func isClosedByServer() -> Bool {
     var byte: UInt8 = 0
     return recv(descriptor, &byte, 1, 0) == 0
