@@ -9,7 +9,7 @@ set -euo pipefail
 source /opt/trial/guest-steps.sh
 guide=D4:3E:00:12:34:56 contour=E2:10:00:65:43:21
 
-# order WORDS: gives an order to Tests/bluetooth-meter.py, and waits until it is done.
+# order WORDS: gives an order to Tests/bluetooth-meter.py, and waits until the order is done.
 mkfifo /run/orders
 : >/run/meters
 given=0
@@ -135,7 +135,8 @@ has 7
 ok "a meter that leaves or falls silent in the transfer leaves nothing, and all of it later"
 
 # The main purpose of the units: they read each meter that comes into range. A real meter can be found for
-# half a minute. Here it is a whole minute, since a program needs seconds to start in the guest.
+# half a minute. The simulated meter can be found for a whole minute, since a program needs seconds to start
+# in the guest.
 anna glucoport upload --quiet
 brought 3
 unit=glucoport-meter-bluetooth.service

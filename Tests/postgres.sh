@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# SPDX-License-Identifier: Apache-2.0
-# Runs the blocks of glucoport-postgresql(7) as they are printed, in the order in which an administrator needs
-# them. They are about TLS, roles, pgbouncer, a dump, and a backup with pgbackrest that is restored to an earlier
-# moment. Further blocks promote a standby that lags, upgrade a database, and run Patroni with two databases whose
-# primary is killed. After each, a client continues, and `verify` compares all of its data. Needs root and Debian 12,
-# whose packages it installs. Everything runs in separate namespaces, which leave nothing.
+# SPDX-License-Identifier: Apache-2.0 Runs the blocks of glucoport-postgresql(7) as they are printed, in the
+# order in which an administrator needs them. They are about TLS, roles, pgbouncer, a dump, and a backup with
+# pgbackrest that is restored to an earlier moment. Further blocks promote a standby that lags, upgrade a
+# database, and run Patroni with two databases whose primary is killed. After each block, a client continues,
+# and `verify` compares all of its data. Needs root and Debian 12, whose packages it installs. Everything
+# runs in separate namespaces, which leave nothing.
 #   Tests/postgres.sh PROGRAM
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -34,7 +34,7 @@ for folder in /etc/postgresql /etc/patroni /etc/pgbouncer /etc/glucoport /var/li
   mount -t tmpfs -o mode=755 tmpfs "$folder"
   chown postgres:postgres "$folder"
 done
-# This file is replaced by a mount, which needs an existing file. Commands write it in its place.
+# A copy of this file is mounted over it, so the file must exist. Commands then write only to the copy.
 [ -e /etc/pgbackrest.conf ] || touch /etc/pgbackrest.conf
 cp -p /etc/pgbackrest.conf "$work/pgbackrest.conf"
 mount --bind "$work/pgbackrest.conf" /etc/pgbackrest.conf
@@ -44,7 +44,7 @@ ip link set lo up
 export LC_ALL=C.UTF-8 GLUCOPORT_TIMEZONE=UTC HOME=$work
 export PATH=$work/bin:/usr/lib/postgresql/15/bin:/usr/sbin:/usr/bin:/sbin:/bin
 password=secret-of-this-test
-# A folder of the caller for temporary files is hidden by the empty /tmp.
+# The empty /tmp may hide the caller's folder for temporary files, so TMPDIR is unset, too.
 unset PGHOST PGUSER PGDATABASE PGPORT TMPDIR
 
 # Replacements for commands that do not work in a namespace: sudo, and systemctl.
@@ -137,8 +137,8 @@ start_server() {
   until grep -q listening "$work/server.out"; do kill -0 "$server" || fail "no server: $(cat "$work/server.log")"; sleep 0.05; done
 }
 stop_server() { [ -z "$server" ] || { kill -TERM "$server"; wait "$server" || fail "the server ended with $?"; server=''; }; }
-# manage: plays the service manager. It starts and stops the server when the replaced systemctl requests it.
-# One process does both, since only the parent of the server can wait for its end.
+# manage: acts as the service manager. It starts and stops the server when the replaced systemctl requests
+# it. One process does both, since only the parent of the server can wait for its end.
 manage() {
   local request
   while sleep 0.05; do

@@ -27,7 +27,7 @@ pack_another() {
   (cd "$work/another/place" && umask 077 && LANG=de_DE.UTF-8 TZ=Asia/Tokyo Samples/packaging/build.sh "$work/packages/another")
 }
 if [ -n "$program" ]; then
-  # Packing uses only one processor, so both run at the same time.
+  # Packing uses only one processor, so both copies are packed at the same time.
   pack_another & other=$!
   pack_one
   wait "$other"

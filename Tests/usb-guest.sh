@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# SPDX-License-Identifier: Apache-2.0
-# Reads every simulated meter with the built binary through the USB stack of a real kernel. It is a QEMU guest
-# with Debian's kernel, whose vhci_hcd has ports for simulated meters. It is a part of Tests/long.sh, but not
-# of Tests/run.sh. Needs what Tests/guest-kernel.sh states.
+# SPDX-License-Identifier: Apache-2.0 Reads every simulated meter with the built binary through the USB stack
+# of a real kernel. The kernel is Debian's in a QEMU guest, and its vhci_hcd has ports for simulated meters.
+# Tests/long.sh runs this script, and Tests/run.sh does not. Needs what Tests/guest-kernel.sh states.
 #   Tests/usb-guest.sh [DRIVER]...     all meters, or those of some drivers
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -63,7 +63,7 @@ import Testing
     try expectRerunIsWhole(repeatedHour, cut: cut)
   }
 
-  @Test func anImportKilledBetweenValuesThatRoundToOneTenthIsCompletedByARerun() throws {
+  @Test func anImportKilledBetweenValuesThatRoundToEqualNumbersIsCompletedByARerun() throws {
     try expectRerunIsWhole(oneTenth, cut: 1)
   }
 

@@ -4,7 +4,7 @@ import Logbook
 import LogbookAPI
 import SeededRandom
 
-/// Random contents of bodies of every form, reproducible by seed.
+/// Random contents of bodies of every kind, reproducible by seed.
 struct RandomBodies {
   var random: SeededGenerator
 

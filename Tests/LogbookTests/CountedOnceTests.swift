@@ -168,7 +168,7 @@ struct CountedOnceTests {
 
   // MARK: - Which item is kept
 
-  @Test func theItemOfADeviceIsKeptBeforeThatOfAnAppACollectorOrAPerson() {
+  @Test func anItemOfADeviceHasPrecedenceOverItemsOfAppsCollectorsAndPersons() {
     let typed = CountingSource(format: "glucoport")
     let sources = [typed, Sample.site, Sample.diary, Sample.pump]
     let ids = counted(sources.map { Sample.dose(2, at: 0, $0, id: $0.format) }).leftOut

@@ -184,7 +184,7 @@ extension DriverTrial {
         <= (item.measurement.valueBucket < 0 ? 0 : 1)
   }
 
-  /// The driver's faults when this fault of the meter occurs at each packet in turn.
+  /// What is wrong with the driver when each of these faults of the meter occurs at each packet in turn.
   package func complaints(_ kinds: [Fault.Kind]) throws -> [String] {
     let memory = variety
     let clean = try read(meter(memory)).host

@@ -77,7 +77,7 @@ struct ContourModelTests {
     #expect(Self.session(meter, [0x06]).bytes == [0x04])
   }
 
-  @Test func recordsOfTheSimulatedContourHaveTheFormOfRealOnes() throws {
+  @Test func recordsOfTheSimulatedContourHaveTheLayoutOfRealOnes() throws {
     var memory = try Self.memory()
     memory.items = [
       try Self.item("2014-02-05T21:34:00", .value(Quantity(101, .milligramsPerDecilitre)), .controlSolution),

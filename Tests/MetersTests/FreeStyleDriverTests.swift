@@ -103,7 +103,7 @@ struct FreeStyleDriverTests {
   }
 
   /// The rows have the layout of those in a recorded session, with other numbers, times and values.
-  @Test func theStripTestsOfAFreeStyleNeoAreReadFromTheirCompleteRow() throws {
+  @Test func stripTestsOfARecordedFreeStyleNeoSessionAreRead() throws {
     var session = FreeStyleTranscript()
     session.exchange("$serlnum?", "LXXX123S45678")
     session.exchange("$swver?", "1.19 May 30 2014")
@@ -304,7 +304,8 @@ struct FreeStyleDriverTests {
     #expect(contents.readings.isEmpty && contents.skipped == ["reading with an error": 1])
   }
 
-  /// The rows of a Libre 2 have three more numbers before the texts. The values differ from the published ones.
+  /// The rows of a Libre 2 have three more numbers before the texts. The values are not those of the
+  /// published rows.
   @Test func textsAndInsulinOfALongerLibreRowAreRead() throws {
     let contents = try read(
       FreeStyleLibreDriver.self,

@@ -205,7 +205,7 @@ struct LifeScanModelTests {
     #expect(exchange("00 03 27 00 03 26 71").count == 10)
   }
 
-  @Test func theSimulatedOneTouchUltraAnswersInTheFormOfTheRecordedOne() {
+  @Test func theSimulatedOneTouchUltraAnswersHaveTheLayoutOfRecordedOnes() {
     var held = memory([strip("2014-08-09T17:21:48", 104)], serial: "ABC1DE2FT", clock: "2014-08-12T15:40:16")
     held.firmware = "P02.00.01"
     let meter = SimulatedUltra2(held, model: .ultra)

@@ -52,7 +52,7 @@ struct OneTouchVerioIQTests {
 
   /// The requests and the layout of the answers are from a recorded session of the manufacturer's program.
   /// Numbers, times and values differ.
-  @Test func aOneTouchVerioIQSessionOfTheRecordedFormIsRead() throws {
+  @Test func aOneTouchVerioIQSessionWithTheRecordedLayoutIsRead() throws {
     var session = WrittenSession()
     // The version has 17 characters, including its date, and the serial number has eight.
     session.exchange(

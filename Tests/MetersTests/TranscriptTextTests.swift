@@ -91,7 +91,7 @@ import Testing
     #expect(refusal(Self.head + "5 \(exchange) = -\n").contains(reason))
   }
 
-  @Test func aTranscriptLineOfEachKindHasTheFormInTheManual() {
+  @Test func aTranscriptLineOfEachKindHasTheFormatInTheManual() {
     let lines = Self.everything.text.split(separator: "\n")
     #expect(Self.everything.text.hasPrefix(Self.head))
     #expect(lines[4] == "0 send 5800ff = -")

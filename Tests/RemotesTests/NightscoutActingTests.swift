@@ -108,7 +108,7 @@ struct NightscoutActingTests {
 
   /// A deletion on the web page changes neither the history nor the site's latest times. Only a sweep, which
   /// reads all events of the last days, finds the deletion.
-  @Test func aDeletionOnTheSitesWebPageIsFoundByTheNextRun() async throws {
+  @Test func aDeletionOnTheSitesWebPageIsFoundByTheNextUpload() async throws {
     let loopback = try LoopbackNightscout(frozenAt: Self.clock)
     for (minutes, guid) in [(50, Login.logbookID), (60, "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c12")] {
       let state = Self.state(.insulin, "units", 4, minutesAgo: Int64(minutes))

@@ -61,7 +61,7 @@ struct NightscoutDoubleTests {
     #expect(others?.records.contains { !$0.state.isDeleted } != true)
   }
 
-  @Test func aFetchOnlyRunRemovesNoDuplicateDocuments() async throws {
+  @Test func aFetchOnlyUploadRemovesNoDuplicateDocuments() async throws {
     try await sendTwice(bolus)
     for node in [1, 3] { _ = try await loopback.pull(nil, node: node, mayRepair: false) }
     #expect(loopback.site.documents("treatments").count == 2)

@@ -22,7 +22,7 @@ import Testing
     return members
   }
 
-  @Test func readingsToMoveAreSearchedByKeyFiftyAtATime() async throws {
+  @Test func readingsToMoveAreSearchedByIdentifierFiftyAtATime() async throws {
     let batch = Sample.batch(120)
     let device = batch.devices[0]
     let there = Self.entry(batch.readings[0], device, shift: 3)

@@ -232,7 +232,7 @@ struct NightscoutPullTests {
     #expect(none.records.isEmpty, "it came and went since the last run")
   }
 
-  @Test func aPullExcludesOnlyTheWritesOfTheSameRun() async throws {
+  @Test func aPullExcludesOnlyTheWritesOfTheSameUpload() async throws {
     let mine = NightscoutPushTests.treatment(Sample.bolus).merging([
       "glucoport": NightscoutTreatment.own(
         [

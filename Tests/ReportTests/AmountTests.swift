@@ -54,7 +54,7 @@ struct AmountTests {
     #expect(total.carbohydrates.perDay.number == 20 && total.servings.records == 0)
   }
 
-  @Test func dosesThatStateNoInsulinAreNamedWithTheBoluses() {
+  @Test func dosesOfUnknownUseAreNamedTogetherWithTheBoluses() {
     func total(_ subtype: String?) -> DailyAmounts {
       var fields: [String: FieldValue] = ["units": .number(14)]
       if let subtype { fields["subtype"] = .text(subtype) }

@@ -48,7 +48,7 @@ import Testing
   @Test(arguments: [
     (0..<48 as Range<Int64>, 0), (12..<48, 1), (12..<36, 2), (1..<47, 0), (4..<48, 1), (30..<48, 1),
   ])
-  func daysThatRatesCoverInPartAreCounted(hours: Range<Int64>, count: Int) {
+  func daysThatBasalRatesCoverOnlyPartlyAreCounted(hours: Range<Int64>, count: Int) {
     let pump = CountingSource(format: "tidepool", part: "")
     let rates = Self.rates(pump, hours: hours, minutes: 60, after: 0)
     let amounts = Figures.result(rates + Self.doses(days: 0..<2, "rapid", pump)).total.amounts
@@ -62,7 +62,7 @@ import Testing
   // MARK: Sums that are withheld
 
   @Test(arguments: [15, 30, 50] as [Double])
-  func temporaryRatesWithGapsOfTheProfileHaveNoSum(minutes: Double) {
+  func insulinHasNoSumIfTheRateBetweenTemporaryRatesIsUnknown(minutes: Double) {
     let entries = Self.rates(hours: 0..<14 * 24, minutes: minutes) + Self.doses(days: 0..<14)
     let result = Figures.result(entries, by: .day)
     let total = result.total.amounts
@@ -136,7 +136,7 @@ import Testing
       Self.sums(rates + segments.filter { $0.seconds % 7200 > 3600 } + Self.doses(days: 0..<3))[0] == nil)
   }
 
-  @Test func aPersonWithLongActingInsulinHasASum() {
+  @Test func theInsulinOfAPersonWithLongActingInsulinHasASum() {
     let boluses = Self.doses(days: 4..<13)
     let pens = boluses + Self.doses(days: 4..<13, "long")
     #expect(Self.sums(pens) == [180, 90, 90])

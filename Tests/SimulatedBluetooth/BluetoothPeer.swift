@@ -46,7 +46,8 @@ package final class BluetoothPeer {
     do { try FileManager.default.removeItem(at: folder) } catch {}
   }
 
-  /// Ends both programs, and returns what the peer was asked for, one request on each line.
+  /// Ends the D-Bus and the simulated bluetoothd. Returns the requests that bluetoothd received, one on each
+  /// line.
   @discardableResult
   package func end() -> [String] {
     peer?.end()

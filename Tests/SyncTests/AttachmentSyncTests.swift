@@ -95,7 +95,7 @@ import Testing
     #expect(await requests(scene.a).filter { $0 != "changes" } == ["held", "append", "append"])
   }
 
-  @Test func anInterruptedAttachmentTransferIsResumedInTheSameRun() async throws {
+  @Test func anInterruptedAttachmentTransferIsResumedInTheSameUpload() async throws {
     try attach()
     await scene.a.remote.script(nil, nil, nil, nil)
     for _ in 0..<3 { await scene.a.remote.script(.unavailable("dropped"), nil, nil) }
@@ -156,7 +156,7 @@ import Testing
     #expect(try await upload(scene.a).summary.pushedAttachments == 1)
   }
 
-  @Test func anAttachmentForWhichTheServerFailsIsLeftForAnotherRun() async throws {
+  @Test func anAttachmentForWhichTheServerFailsIsLeftForAnotherUpload() async throws {
     try attach()
     try attach([1, 2, 3], as: 2)
     await scene.a.remote.script(nil, nil, nil, .serverFailure("500"))

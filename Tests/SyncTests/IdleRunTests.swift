@@ -190,7 +190,7 @@ import Testing
     #expect(try Set(order.map { try $0.setting().node }).count == 2)
   }
 
-  @Test func aStoreRestoredFromTheEndOfARunReceivesWhatItSentAfterIt() async throws {
+  @Test func aStoreRestoredFromTheEndOfAnUploadReceivesWhatItSentLater() async throws {
     let scene = try await scene()
     let restored = try await scene.copy(of: scene.a)
     let guid = try scene.a.add(["a": "after the backup"])

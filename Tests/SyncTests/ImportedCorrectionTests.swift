@@ -217,7 +217,7 @@ import Testing
       """)
   }
 
-  @Test func anEarlierExportDoesNotBringBackAStickThatALaterOneOfAnotherStoreCorrected() async throws {
+  @Test func anEarlierExportDoesNotRestoreAFingerStickThatALaterExportCorrected() async throws {
     let scene = try await Scene()
     try importSticks(6.5, 3, scene.a)
     try await scene.upload(scene.a, scene.b)
@@ -239,7 +239,7 @@ import Testing
     for node in nodes { #expect(try firstStick(node) == ["65"]) }
   }
 
-  @Test func aStickThatIsCorrectedAndCorrectedBackInTwoStoresHasOneValue() async throws {
+  @Test func aFingerStickThatIsCorrectedAndCorrectedBackInTwoStoresHasOneValue() async throws {
     let scene = try await Scene()
     try importSticks(5.6, 0, scene.a)
     try await scene.upload(scene.a, scene.b)
@@ -253,7 +253,7 @@ import Testing
     }
   }
 
-  @Test func aStickMissingInALaterExportIsNamedInAStoreThatDownloadedIt() async throws {
+  @Test func aFingerStickMissingInALaterExportIsNamedInAStoreThatDownloadedIt() async throws {
     let scene = try await Scene()
     try importSticks(6.5, 20, scene.a)
     try await scene.upload(scene.a, scene.b)

@@ -5,7 +5,8 @@ import Glibc
 import PostgresStore
 import Synchronization
 
-/// A PostgreSQL server in a temporary folder, on a Unix socket. It ends with this value, or with the process.
+/// A PostgreSQL server in a temporary folder, on a Unix socket. The server ends when this object is
+/// released, or when the process ends.
 ///
 /// PostgreSQL refuses to run as root. Then the user `postgres` of Debian's package runs it.
 package final class PostgresServer: Sendable {

@@ -5,7 +5,7 @@ import Logbook
 import PostgresStore
 import Synchronization
 
-/// Databases for tests on one server, each a copy of a prepared one.
+/// Databases for tests on one server. Each of them is a copy of a prepared database.
 package final class TestDatabases: Sendable {
   /// The server for all suites of a process.
   package static let shared: Result<TestDatabases, any Error> = Result {
