@@ -73,7 +73,7 @@ import Testing
     let styles = (0..<4 * Spreadsheet.maxSheets - 1 + excess).map {
       #"<style:style style:name="s\#($0)"><style:table-properties table:display="false"/></style:style>"#
     }
-    // The document has one such style already.
+    // The document already has one style of a hidden sheet.
     let start = "<office:automatic-styles>"
     let content = Self.table(Self.row("a")).replacing(start, with: start + styles.joined())
     let message = try refusal(ods(content))

@@ -116,7 +116,8 @@ import Testing
   }
 
   @Test func aZstdFrameThatNeedsADictionaryIsRefused() throws {
-    // One raw block of one byte, in a frame with dictionary 1, then the same without a dictionary.
+    // The first frame needs dictionary 1, and the second frame needs no dictionary. Both contain this raw
+    // block of one byte.
     let block: [UInt8] = [0x09, 0x00, 0x00, 0x41]
     #expect(
       try Self.refusal([0x28, 0xB5, 0x2F, 0xFD, 0x01, 0x50, 0x01] + block)?.contains("are damaged") == true)
@@ -124,7 +125,7 @@ import Testing
   }
 
   /// `window` is a window descriptor: five bits for a power of two from 1 KiB on, and three bits for eighths
-  /// of it.
+  /// of this power.
   @Test(arguments: [
     (15 << 3, true), (15 << 3 | 1, false), (16 << 3, false), (14 << 3 | 7, true), (0, true), (31 << 3, false),
   ])

@@ -217,9 +217,9 @@ import Testing
     #expect(facts.contains("call ObjectManager.GetManagedObjects"))
   }
 
-  /// The options that the other tests give to the peer: a meter that leaves, and adapters that are off,
-  /// blocked or two. Only a bluetoothd without sockets for notifications (before 5.46) is left out, since no
-  /// recording of it exists.
+  /// The options that the other tests give to the peer: a meter that leaves, an adapter that is off or
+  /// blocked, and two adapters. Only a bluetoothd without sockets for notifications (before 5.46) is left
+  /// out, since no recording of it exists.
   @Test(arguments: [
     options([meter(#""vanishesAfter":2"#)]), options([meter(paired: false)], #""powered":false"#),
     options([meter()], #""powered":"blocked""#),

@@ -17,8 +17,8 @@ CHECKS = Path(__file__).with_name("page.js").read_text(encoding="utf-8")
 WIDTHS = (360, 800, 1400)
 # The sizes of paper in inches.
 PAPERS = {"A4": (8.27, 11.69), "Letter": (8.5, 11)}
-# Adds marks at the corners of each picture, and after the title of its block. They show where these are in
-# print.
+# Adds marks at the corners of each picture, and after the title of its block. The marks show where pictures
+# and titles are in print.
 MARK = """(() => {
   const pictures = [...document.querySelectorAll("svg")].filter(picture => !picture.closest(".narrow"))
   pictures.forEach((picture, index) => {

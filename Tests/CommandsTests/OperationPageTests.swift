@@ -55,7 +55,7 @@ import Testing
   }
 
   /// The examples on the page glucoport-postgresql(7). Their names are those in Tests/postgres.sh: the
-  /// section, and the number of the example in it.
+  /// section, and the number of the example in this section.
   private func blocksOfPostgreSQL() throws -> [(name: String, lines: [String])] {
     var blocks: [(name: String, lines: [String])] = []
     var (section, count, isBlock) = ("", 0, false)

@@ -47,8 +47,8 @@ import Testing
     #expect(range.upperBound == last + Self.day && range.count == days * Int(Self.day))
   }
 
-  /// Each link on a page must be a valid address. The link to earlier days and then the link to later days
-  /// lead back to the same page.
+  /// Each link on a page must be a valid address. If a person follows the link to earlier days and then the
+  /// link to later days, the first page is shown again.
   @Test(arguments: [1, 7, 14, 30, 90])
   func theLinksOnAServedPageAreValidQueries(_ days: Int) throws {
     let query = try #require(PageQuery(["days": "\(days)", "language": "de"]))

@@ -79,8 +79,8 @@ import Testing
   }
 
   @Test func theWordNowMeansTheCurrentPassOfARepeatedHour() throws {
-    // The first time is 2025-10-26T00:30:00Z and the second one is an hour later. Clocks in Madrid show 02:30
-    // at both.
+    // The first time is 2025-10-26T00:30:00Z and the second one is an hour later. Clocks in Madrid show
+    // 02:30 at both times.
     #expect(try placed("now", now: 1_761_438_600) == "2025-10-26T02:30:00+02:00 stated")
     #expect(try placed("now", now: 1_761_442_200) == "2025-10-26T02:30:00+01:00 stated")
   }

@@ -301,8 +301,8 @@ class Requests:
                 while connection.recv(65536):
                     pass
             except OSError:
-                # The server refused the request, or it still waits for the rest. Both are correct for half a
-                # request.
+                # The server refused the request, or it still waits for the other half. Both reactions are
+                # correct.
                 pass
         self.server.check()
 

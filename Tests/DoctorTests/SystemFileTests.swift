@@ -5,7 +5,8 @@ import Testing
 
 @testable import Doctor
 
-/// Tests which files of udev and systemd are found in the folders of a system, here below a temporary root.
+/// Tests which files of udev and systemd are found in the folders of a system. A temporary folder is the
+/// root of this system.
 @Suite struct SystemFileTests {
   private func write(_ text: String, _ path: String, _ root: URL) throws {
     let file = root.appending(path: path)

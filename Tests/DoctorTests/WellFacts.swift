@@ -7,7 +7,7 @@ import Testing
 
 @testable import Doctor
 
-/// A computer without faults, to which each test adds one.
+/// A computer without faults. Each test adds one fault to it.
 enum Well {
   static let user: UInt32 = 1000
   static let store = "/home/anna/.local/share/glucoport/logbook.db"

@@ -113,8 +113,8 @@ struct Peer: Sendable {
   /// Sends pieces with a pause after each, and returns everything received until the server closes the
   /// connection.
   ///
-  /// It uses a separate thread: a blocking call would occupy one of the few threads that the server's tasks
-  /// share.
+  /// This function uses a separate thread: a blocking call would occupy one of the few threads that the
+  /// server's tasks share.
   func session(_ pieces: [[UInt8]], pauseMilliseconds: UInt32 = 0) async throws -> [UInt8] {
     try await withCheckedThrowingContinuation { continuation in
       Thread.detachNewThread { [port] in

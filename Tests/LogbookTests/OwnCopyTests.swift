@@ -83,8 +83,8 @@ struct OwnCopyTests {
     #expect(kept(40, every: 3 * Self.day) == 80)
   }
 
-  /// Finger sticks at full minutes without an original show that the source itself writes full minutes. Then
-  /// no dose is a copy.
+  /// If finger sticks at full minutes have no original, the source itself writes full minutes. So no dose is
+  /// treated as a copy.
   @Test func dosesAtFullMinutesWithFingerSticksAreNotTakenForCopies() {
     func sticks(_ days: Range<Int64>, at seconds: Int64) -> [CountableItem?] {
       days.map { Sample.stick(100 + Double($0), at: Int64($0) * Self.day + seconds, Sample.app) }

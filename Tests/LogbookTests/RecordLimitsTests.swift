@@ -33,7 +33,7 @@ import Testing
     #expect(fields.fault?.contains(reason) == true, "\(fields.fault ?? "none")")
     // Content that is already stored is still read, so that it can be shown.
     #expect(try RecordFields(uncheckedJSON: fields.json) == fields)
-    // The total size of a state is checked only when it is sent, so its JSON is still accepted here.
+    // The total size of a state is checked only when it is sent, so this reader still accepts its JSON.
     if reason.contains("2 MiB") {
       #expect(try RecordFields(json: fields.json) == fields)
     } else {

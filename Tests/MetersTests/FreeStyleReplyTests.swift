@@ -8,7 +8,7 @@ import Testing
 
 /// Tests reports, replies and tables of FreeStyle meters.
 struct FreeStyleReplyTests {
-  /// Messages from meters or from tests of other programs, with the checksums stated there.
+  /// Messages from meters or from tests of other programs, with their stated checksums.
   @Test(arguments: [
     ("2.1.2\r\n", "00000108"), ("DB Record Number = 226988\r\n", "00000765"), ("1.40\r\n0\r\n", "00000121"),
     ("JAGT241-U6242\r\n", "00000324"), ("8,27,14\r\n", "00000175"), ("13,22\r\n", "0000010B"),

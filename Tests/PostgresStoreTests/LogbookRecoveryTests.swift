@@ -107,8 +107,8 @@ import Testing
     }
   }
 
-  /// The logbook was moved back to the database that is then restored, so its last copy is lost. The
-  /// remaining copy is used, although its state is `left`.
+  /// A logbook is moved back to a database, and this database is restored from before the move. So the last
+  /// copy of the logbook is lost. The remaining copy is used, although its state is `left`.
   @Test(arguments: [false, true]) func aDirectoryRestoredFromBeforeTheMoveBackUsesTheRemainingCopy(
     _ isFromBeforeBoth: Bool
   ) async throws {

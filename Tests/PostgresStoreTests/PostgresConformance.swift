@@ -22,8 +22,9 @@ import Testing
     try await TestDatabases.shared.get().with { try await PostgresLogbooks(copies: $0).check(rule) }
   }
 
-  /// The storage's folder contains only the name of its database. Each start copies the database, so that a
-  /// copy of the folder serves as a backup.
+  /// The folder of a storage contains only a file with the name of its database. Each start copies the
+  /// database that the file names, and writes the name of the copy into the file. So an earlier copy of the
+  /// folder still names the earlier database, like a backup.
   static func bench(_ copies: DatabaseCopies) -> StorageBench {
     StorageBench { folder, maxContentBytes in
       var quota = LogbookQuota()

@@ -288,7 +288,7 @@ import Testing
   }
 
   /// The program uploads a typed finger stick as an entry, like one from a meter. It sends no treatment,
-  /// since other programs would then show it twice.
+  /// since other programs would show both the entry and the treatment.
   @Test func aTypedFingerStickAlsoEnteredOnTheSiteCountsOnce() async throws {
     #expect(try await connect("a").status == 0)
     let typed = try await of(

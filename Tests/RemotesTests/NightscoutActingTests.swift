@@ -117,8 +117,8 @@ struct NightscoutActingTests {
       loopback.site.moveClock(by: 1000)
     }
     let first = try #require(await loopback.pull(nil))
-    // The site's last write is then two minutes old, so the next pull reads the history only because of its
-    // overlap.
+    // When the clock has moved, the site's last write is two minutes old. The next pull reads the history
+    // only because it overlaps with the first pull.
     loopback.site.moveClock(by: 120_000)
     #expect(loopback.site.actAsPhoneApp().deleteTreatment(Login.logbookID))
     let second = try #require(await loopback.pull(first.cursor))

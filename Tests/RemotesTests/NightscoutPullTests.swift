@@ -85,8 +85,8 @@ struct NightscoutPullTests {
         value = String(call[range.upperBound..<mark])
         return
       }
-      // These parameters do not filter by a member. `glucoport.run$ne` excludes documents that the run itself
-      // wrote.
+      // These parameters do not filter by a member. `glucoport.run$ne` excludes documents that the same
+      // upload wrote.
       let others = ["limit", "skip", "sort", "glucoport.run$ne"]
       let filter = values.first { !others.contains($0.key) }
       let parts = (filter?.key ?? "").split(separator: "$")

@@ -6,8 +6,8 @@ import Testing
 
 @testable import Remotes
 
-/// Checks every registered remote against the rules for services (`ServiceRule`). Its server behaves as a
-/// real one does. A new type of remote needs a `RemoteBench` and a test in this suite.
+/// Checks every registered remote against the rules for services (`ServiceRule`). The server of each remote
+/// behaves as a real server does. A new type of remote needs a `RemoteBench` and a test in this suite.
 @Suite(.timeLimit(.minutes(10))) struct RemoteConformanceTests {
   /// The bench for each type of remote, by the id of the type.
   private static let benches: [String: any RemoteBench] = [

@@ -185,8 +185,8 @@ struct CountingFiguresTests {
 
   @Test func differentFingerSticksOfTwoSourcesCauseNoWarning() {
     let own = Self.sticks(Self.meter)
-    // Finger sticks within a minute are counted once. Finger sticks with other values are different ones. Four
-    // equal values may be chance.
+    // Finger sticks within a minute are counted once. Finger sticks with other values are different
+    // measurements. Four equal values may be chance.
     #expect(Self.result(own + Self.sticks(Self.app, later: 20)).doubts.isEmpty)
     #expect(Self.result(own + Self.sticks(Self.app, later: 433, higher: 7)).doubts.isEmpty)
     #expect(Self.result(own + Self.sticks(Self.app, days: 1, later: 433).prefix(4)).doubts.isEmpty)
@@ -381,7 +381,8 @@ struct CountingFiguresTests {
   }
 
   @Test func theConstantDelayOfTwoSourcesIsComputedFromUnmatchedItems() throws {
-    // Equal meals each day. On the last six days one source is an hour later.
+    // Both sources have equal meals each day. On the last six days, the times of one source are an hour
+    // later.
     func meals(_ source: CountingSource, _ days: Range<Int64>, later: Int64 = 0) -> [Entry] {
       days.flatMap { day in
         [(8, 40.0), (13, 60.0), (19, 70.0)].map { hour, grams in

@@ -117,8 +117,8 @@ struct EpisodeOracleTests {
   }
 
   @Test func theReferenceImplementationFindsTheEpisodesOfWrittenExamples() {
-    // Written examples, so that both implementations are not wrong in the same way: 15 minutes below, a short
-    // recovery, and a long one.
+    // This example has 15 minutes below the limit, a short recovery, and a long recovery. It shows that both
+    // implementations are not wrong in the same way.
     let values = [100, 60, 60, 60, 90, 90, 60, 60, 90, 90, 90, 60, 60, 100, 50, 50, 50]
     let low = Self.stretches(values, .low, every: 5)
     #expect(low.map(\.start) == [1, 14] && low.map(\.end) == [8, 17])

@@ -142,7 +142,7 @@ struct JourneyDayTests {
     }
     let words = page.sheets(.summary, .a4).flatMap(\.boxes).flatMap { DrawingCheck.words($0.drawing) }
     #expect(words.contains { $0.hasSuffix(PageTexts.fill(texts.sheet.clockChanged, name)) })
-    // The sheets of a period without a clock change do not name one.
+    // The sheets of a period without a clock change do not mention clock changes.
     let usual = ReportPage(SampleReport.usual.contents, texts)
     let unchanged = usual.sheets(.summary, .a4).flatMap(\.boxes).flatMap { DrawingCheck.words($0.drawing) }
     #expect(!unchanged.contains { $0.contains(PageTexts.fill(texts.sheet.clockChanged, "")) })

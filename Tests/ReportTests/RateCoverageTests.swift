@@ -12,7 +12,7 @@ import Testing
   private static let site = CountingSource(format: "nightscout", part: "loop://iPhone")
   private static let hour: Int64 = 3600
 
-  /// Rates of 2 U/h. One begins in each of these hours since the start, and lasts for `minutes`.
+  /// Rates of 2 U/h. In each of these hours, counted from the start, a rate begins and lasts for `minutes`.
   private static func rates(
     _ source: CountingSource = site, hours: Range<Int64>, minutes: Double, after seconds: Int64 = 191
   ) -> [Entry] {
@@ -158,7 +158,7 @@ import Testing
       Figures.result(entries, of: $0..<$0 + 1).total.amounts.basal.sum
     }
     #expect(days[0] == groups[0] && days[1] == groups[1] && days[0] != nil)
-    // No later rate ends the last one, so the sum of the last day differs.
+    // No later rate ends the last rate, so the sum of the last day differs.
     #expect(days[2] == groups[2] && days[2] != days[1])
   }
 

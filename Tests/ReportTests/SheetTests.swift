@@ -116,7 +116,8 @@ struct SheetTests {
     }
   }
 
-  /// A day may have more values than one sheet has lines, and a note more words.
+  /// A day may have more values than one sheet has lines, and a note may have more words than fit on one
+  /// sheet.
   @Test func aTableRowTallerThanASheetContinuesOnTheNext() throws {
     var report = SampleReport(days: 2)
     report.readings = (0..<Int64(600)).map {

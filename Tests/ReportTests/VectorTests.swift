@@ -217,8 +217,8 @@ struct VectorTests {
     #expect(few.variation == .absent(.fewReadings(28, of: 30)))
   }
 
-  /// Tidepool's viz weights the time in ranges by the interval, but not the mean, which is `unweighted` here.
-  /// This program weights both.
+  /// Tidepool's viz weights the time in ranges by the interval, but not the mean, which is `unweighted` in
+  /// this test. This program weights both.
   @Test func samplesOfTwoSensorsAreWeightedByTheirIntervals() throws {
     var sensor = SensorTally()
     var unweighted = Moments()

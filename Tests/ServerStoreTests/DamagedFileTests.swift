@@ -109,7 +109,8 @@ import Testing
     "fields":{"text":"a"},"deleted":false,"edited_at":null}
     """
 
-  /// The numbers after this one would overflow. This would end the server's process, also for other logbooks.
+  /// A number after this one would overflow. An overflow would end the server's process, also for other
+  /// logbooks.
   @Test(arguments: [Int64.max, Int64.max - 1, Int64(1) << 62])
   func anImpossiblyLargeStoredNumberIsReportedAsDamage(_ seq: Int64)
     async throws

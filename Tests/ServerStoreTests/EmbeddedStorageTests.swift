@@ -218,8 +218,8 @@ import Testing
     try await storage.close()
   }
 
-  /// A run can upload, and verify after another program has changed the file. So earlier results must not be
-  /// reused.
+  /// Within one run, a client can compare digests before and after another program has changed the file. So
+  /// earlier digests must not be reused.
   @Test func eachDigestComparisonReadsAllRowsAgain() async throws {
     let (storage, client) = try await filled()
     let before = try await client.service.readingDigests(client.run)

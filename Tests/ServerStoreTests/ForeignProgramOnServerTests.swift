@@ -16,8 +16,8 @@ import Testing
   init() throws { folder = try ScratchFolder() }
 
   /// A database file of the server. `protected` has the tables whose rows no other program can delete or
-  /// replace, each with the columns that may change all the same. `free` has the tables that any program
-  /// may change.
+  /// replace, each with the columns that other programs can still change. `free` has the tables that any
+  /// program may change.
   struct Kind: Sendable, CustomTestStringConvertible {
     let name: String
     let content: String

@@ -18,7 +18,7 @@ package final class SimulatedContour: SimulatedMeter {
 
   private enum State { case idle, ready, data, closing, leaving, command }
 
-  /// Whether the meter's clock is set by a pump. Then a Next Link refuses a date from a host.
+  /// Whether the meter's clock is set by a pump. If it is, a Next Link refuses a date from a host.
   package var isPairedWithPump = false
   /// The meter's memory. Its clock changes when a host sets it.
   package private(set) var memory: SimulatedMemory

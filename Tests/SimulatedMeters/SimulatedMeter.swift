@@ -61,7 +61,7 @@ package protocol SimulatedMeter: AnyObject {
 
   /// Answers a control request of class or vendor type. Standard requests are answered from the descriptors.
   func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> ControlAnswer
-  /// Receives one packet at an OUT endpoint. False stalls the endpoint.
+  /// Receives one packet at an OUT endpoint. Returns false to stall the endpoint.
   func take(_ packet: [UInt8], endpoint: UInt8) -> Bool
   /// Sends one transfer of at most this many bytes from an IN endpoint.
   func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer

@@ -45,7 +45,7 @@ package struct SimulatedFamily: Sendable, CustomStringConvertible {
   package var description: String { variant.isEmpty ? driver : "\(driver) (\(variant))" }
 }
 
-/// Every simulated meter. A new one is added here, and the driver suite then includes it.
+/// Every simulated meter. The driver suite tests each meter in this list.
 package enum SimulatedRegister {
   package static let all = plugged + radio
 

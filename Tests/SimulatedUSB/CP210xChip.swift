@@ -68,7 +68,7 @@ extension CP210xChip {
     case Request.status: .data([UInt8](repeating: 0, count: 19))
     case Request.flow: .data([UInt8](repeating: 0, count: 16))
     case Request.speed: .data((0..<4).map { UInt8(truncatingIfNeeded: settings.baud >> ($0 * 8)) })
-    // This is the part number of the chip, here that of a CP2102.
+    // The answer to this request is the chip's part number, which is that of a CP2102.
     case Request.vendor where request.value == 0x370B: .data([0x02])
     default: .stall
     }

@@ -7,9 +7,9 @@ import Logbook
 /// A simulated device on a connection to the kernel's `vhci_hcd`: USB/IP after its handshake, in which every
 /// message begins with 48 bytes in network order (`Documentation/usb/usbip_protocol.rst`).
 ///
-/// It is used by one thread. If the device has no data for a transfer, the transfer stays pending. The device
-/// can only have more data after it received something, so pending transfers are tried again after each
-/// message.
+/// Only one thread uses a connection. If the device has no data for a transfer, the transfer stays pending.
+/// The device can only have more data after it received something, so pending transfers are tried again
+/// after each message.
 package final class USBIPConnection {
   private struct Message {
     let command: UInt32

@@ -2,8 +2,8 @@
 
 import LogbookStore
 
-/// Opens connections to one store. Each role has a separate connection, as it would in a separate process. It
-/// is opened at its first use.
+/// Opens connections to one store. Each role has a separate connection, as it would in a separate process. A
+/// connection is opened at its first use.
 final class Connections {
   let path: String
   private var stores: [StoreRole: Store] = [:]

@@ -76,8 +76,8 @@ final class SimulatedSite: SimulatedHost {
   /// Installs the site again, which invalidates all earlier tokens.
   func restart() async throws { site.redeploy() }
 
-  /// A restored site does not report that it was restored. No rule can then be checked, so backups are not
-  /// simulated.
+  /// A restored site does not report that it was restored. After such a restore, no rule can be checked, so
+  /// backups are not simulated.
   func takeBackup() async throws {}
   func restoreBackup() async throws -> Bool { false }
 
@@ -121,7 +121,7 @@ final class SimulatedSite: SimulatedHost {
   }
 }
 
-/// The remote that one node uses. It logs in again for each run, as a separate process does.
+/// The remote that one node uses. It logs in again for each upload, as a separate process does.
 private actor SiteRemote: LogbookService, MovingService, RemovalService {
   private let zone = Mutex<LogbookZone?>(nil)
   private let make: @Sendable () throws -> any LogbookService
@@ -178,7 +178,7 @@ private actor SiteRemote: LogbookService, MovingService, RemovalService {
     return port
   }
 
-  /// The remote in the zone of the store, if a run has set a zone.
+  /// The remote for a run. If an upload has set a zone, the remote uses this zone for shown times.
   private func remote(_ run: String) throws(ServiceError) -> any LogbookService {
     let remote = try session(run)
     return zone.withLock { $0 }.map { remote.placing(in: $0) } ?? remote

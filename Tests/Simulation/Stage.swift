@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// Lets several worlds use the same stores and servers one after the other. Their connections stay open, and
-/// their rows are deleted. The other files of a world are removed.
+/// Lets several worlds use the same stores and servers one after the other. The connections to stores and
+/// servers stay open, and their rows are deleted. The other files of a world are removed.
 final class Stage {
   let worldFolder: String
   private let template: Template

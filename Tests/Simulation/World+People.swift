@@ -59,7 +59,7 @@ extension World {
     return DeviceTime(seconds: 1_700_000_000 + 600 * Int64.random(in: 0..<4, using: &random))
   }
 
-  /// Requests a download, or cancels a requested one.
+  /// Requests a download, or cancels a requested download.
   func queue(_ node: SimulatedNode) throws {
     guard node.asksForParts else { return }
     let store = try node.connections.store(.editor)

@@ -160,7 +160,7 @@ extension SimulatedTaiDoc {
       switch item.measurement {
       case .low: 19
       case .high: item.kind == .ketone ? 2401 : 601
-      // One program divides a ketone value by 300 to get mmol/L. No other program reads it.
+      // One program divides a ketone value by 300 to get mmol/L. No other known program reads ketone values.
       case .value(let quantity) where item.kind == .ketone: Int((quantity.number * 300).rounded())
       case .value(let quantity): Int(quantity.converted(to: .milligramsPerDecilitre).number.rounded())
       }
