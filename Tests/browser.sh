@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# SPDX-License-Identifier: Apache-2.0 Opens pages of `glucoport report` in a headless Chromium, and one of
-# `glucoport serve --pages`. A page must make no request and print no message. Nothing may be wider than a
-# screen of 360, 800 or 1400 pixels, light or dark. Headings, names, tables and contrast are checked. On a
-# print on A4 or Letter, no picture may be truncated. Then damages a page in many ways, and each damage must
-# be found. Needs root if packages are missing.
+# SPDX-License-Identifier: Apache-2.0
+# Opens pages of `glucoport report` in a headless Chromium, and one of `glucoport serve --pages`. A page must
+# make no request and print no message. Nothing may be wider than a screen of 360, 800 or 1400 pixels, light
+# or dark. Headings, names, tables and contrast are checked. On a print on A4 or Letter, no picture may be
+# truncated. Then damages a page in many ways, and each damage must be found. Needs root if packages are
+# missing.
 #   Tests/browser.sh [PROGRAM [FOLDER]]
 # By default, uses the program that the checks have built. With FOLDER, such as Samples/report, writes the screenshots
 # there.

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# SPDX-License-Identifier: Apache-2.0 The C compiler of a check, for Tests/compiler.sh. It is clang with
-# headers of BoringSSL that are compiled in advance. Two packages contain a copy of BoringSSL, each with
-# hundreds of C++ files, and compiling one of them mostly means reading the same headers. If clang refuses a
-# file with these headers, for example after an update of a header, the file is compiled without them.
+# SPDX-License-Identifier: Apache-2.0
+# The C compiler of a check, for Tests/compiler.sh. It is clang with headers of BoringSSL that are compiled
+# in advance. Two packages contain a copy of BoringSSL, each with hundreds of C++ files, and compiling one of
+# them mostly means reading the same headers. If clang refuses a file with these headers, for example after
+# an update of a header, the file is compiled without them.
 #   GLUCOPORT_CLANG=CLANG Tests/clang.sh OPTION…
 set -euo pipefail
 clang=${GLUCOPORT_CLANG:?the C compiler}

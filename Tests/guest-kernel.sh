@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2034 # the scripts that source this file use its variables
-# SPDX-License-Identifier: Apache-2.0 Sourced by the scripts that boot a guest in QEMU. The guest has
-# Debian's kernel, and busybox in an initramfs. Both packages are unpacked and not installed. Needs amd64 and
-# 75 MB of packages, which are downloaded once. Needs no KVM. With a usable KVM, set QEMU_ACCEL="-enable-kvm
-# -cpu host".
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by the scripts that boot a guest in QEMU. The guest has Debian's kernel, and busybox in an
+# initramfs. Both packages are unpacked and not installed. Needs amd64 and 75 MB of packages, which are
+# downloaded once. Needs no KVM. With a usable KVM, set QEMU_ACCEL="-enable-kvm -cpu host".
 unpacked=.build/guest-kernel
 
 # unpack_kernel: downloads and unpacks kernel and busybox, unless they are unpacked already.

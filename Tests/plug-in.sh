@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# SPDX-License-Identifier: Apache-2.0 Plugs simulated meters into a Debian with systemd and udev, in which
-# the package is installed. Checks that their readings reach the store and the server without a key pressed.
-# This Debian is a QEMU guest with Debian's kernel, whose vhci_hcd has ports for simulated meters.
-# Tests/plug-in-guest.sh has the steps in the guest. Needs what Tests/guest-kernel.sh and
-# Tests/guest-system.sh state.
+# SPDX-License-Identifier: Apache-2.0
+# Plugs simulated meters into a Debian with systemd and udev, in which the package is installed. Checks that
+# their readings reach the store and the server without a key pressed. This Debian is a QEMU guest with
+# Debian's kernel, whose vhci_hcd has ports for simulated meters. Tests/plug-in-guest.sh has the steps in the
+# guest. Needs what Tests/guest-kernel.sh and Tests/guest-system.sh state.
 #   Tests/plug-in.sh [FOLDER]     the package in FOLDER, by default .build/packages
 # If GLUCOPORT_USB_GUEST names the program usb-guest, it is not built.
 set -euo pipefail

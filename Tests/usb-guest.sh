@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# SPDX-License-Identifier: Apache-2.0 Reads every simulated meter with the built binary through the USB stack
-# of a real kernel. The kernel is Debian's in a QEMU guest, and its vhci_hcd has ports for simulated meters.
-# Tests/long.sh runs this script, and Tests/run.sh does not. Needs what Tests/guest-kernel.sh states.
+# SPDX-License-Identifier: Apache-2.0
+# Reads every simulated meter with the built binary through the USB stack of a real kernel. The kernel is
+# Debian's in a QEMU guest, and its vhci_hcd has ports for simulated meters. Tests/long.sh runs this script,
+# and Tests/run.sh does not. Needs what Tests/guest-kernel.sh states.
 #   Tests/usb-guest.sh [DRIVER]...     all meters, or those of some drivers
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# SPDX-License-Identifier: Apache-2.0 Compares a store with its server by `verify` in three cases: both are
-# equal, three readings differ, or every bucket of digests differs. Prints the wall time, and the peak memory
-# of client and server. The limits are 60 s, and 160 MiB for the client. Builds the release program first.
+# SPDX-License-Identifier: Apache-2.0
+# Compares a store with its server by `verify` in three cases: both are equal, three readings differ, or
+# every bucket of digests differs. Prints the wall time, and the peak memory of client and server. The limits
+# are 60 s, and 160 MiB for the client. Builds the release program first.
 #   Tests/Benchmarks/verify.sh [ROWS] [RUNS]
 # GLUCOPORT_PROGRAM names another program, for example that of a package.
 set -euo pipefail
