@@ -164,7 +164,7 @@ import Testing
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let prolog = XMLProlog(mark + Array("<?xml version=\"1.0\"?><!-- a --><plist/>".utf8))
     #expect(prolog.rootElement == "plist" && prolog.isComplete)
-    // After other content, the same bytes are text.
+    // After other content, the bytes of a byte order mark are text, so there is no root element.
     #expect(XMLProlog(Array("<!-- a -->".utf8) + mark + Array("<plist/>".utf8)).rootElement == nil)
   }
 

@@ -186,7 +186,7 @@ import USBTransport
     #expect(lines.last == #"LABEL="glucoport_end""#)
   }
 
-  /// Checks what `udevadm verify` of systemd 254 and later checks, for the parts that these rules use.
+  /// Makes the checks of `udevadm verify` (systemd 254 and later) for the syntax that these rules use.
   @Test func udevAcceptsEveryWrittenRule() throws {
     let lines = UdevRules.lines(DriverRegister.all, group: "plugdev", shared: true)
     let matches: Set<String> = [

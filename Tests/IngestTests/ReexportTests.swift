@@ -93,8 +93,8 @@ import Testing
         """)
     }
     #expect(try ["pump", "carbs", "diary"].map(grams) == [405, 180, 315])
-    // A later export of one table has a corrected meal. It changes only the record that came from the same
-    // table.
+    // A later export of one table has a corrected meal. This export changes only the record that came from
+    // the same table.
     let rest = rows("20").split(separator: "\n").dropFirst().joined(separator: "\n")
     let corrected = try bench.file(
       "3.csv", (title + "Timestamp,KH (g)\n2026-05-01 07:10,25\n" + rest + "\n").utf8)

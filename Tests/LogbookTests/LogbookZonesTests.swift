@@ -82,8 +82,8 @@ import Testing
     #expect(try zones().deviceGroups.isEmpty)
   }
 
-  /// The periods cover many devices and journeys. A further period for any of them states nothing new, so it
-  /// is not added.
+  /// The periods cover many devices and journeys. A further period for one of these devices and journeys
+  /// states nothing new, so it is not added.
   @Test func aZonePeriodThatManyOthersAlreadyCoverIsNotAddedAgain() throws {
     let devices = Set((0..<LogbookZones.maxDevices).map { "serial|A|\($0)" })
     let periods = try (0..<400).map { index in

@@ -77,7 +77,8 @@ struct UndoCommandTests {
     }
     #expect(try await bring(wrong).status == 0)
     #expect(try await program.run("undo", "--yes").status == 0)
-    // The same import is repeated, as a nightly job may do. It shows none of the undone readings again.
+    // The same import is repeated, as a nightly job may do. This import shows none of the undone readings
+    // again.
     #expect(try await bring(wrong).status == 0)
     #expect(try await values(program) == [])
     let outcome = try await bring(right)

@@ -8,8 +8,8 @@ import Testing
 
 @testable import ServerStore
 
-/// Tests changes of a server's files by another program. It uses SQLite's default settings, in which
-/// recursive triggers and foreign keys are off.
+/// Tests changes of a server's files by another program. This program uses SQLite's default settings, in
+/// which recursive triggers and foreign keys are off.
 @Suite struct ForeignProgramOnServerTests {
   private let folder: ScratchFolder
 

@@ -33,7 +33,8 @@ struct DexcomWriter {
       }
     var estimates = [times + littleEndian(value) + [0x14]]
     if isNoisy {
-      // A copy that the receiver only displayed has bit 15 set, and often another value.
+      // The receiver also stores a copy of the value that it only displayed. This copy has bit 15 set, and
+      // often another value.
       estimates.append(times + littleEndian((value &+ 7) & 0x3FF | 0x8000) + [0x94])
       if count % 3 == 0 { estimates.append(both(system, item.deviceTime) + littleEndian(UInt16(5)) + [0x08]) }
     }

@@ -77,7 +77,8 @@ package struct FaultySession {
 
   package mutating func countStep() { steps += 1 }
 
-  /// What happens to the next packet. This is called before the packet is taken from the meter.
+  /// What happens to the next packet. Callers must call this function before they take the packet from the
+  /// meter.
   mutating func coming() -> Coming {
     guard let fault, fault.packet <= received else { return .whole }
     switch fault.kind {

@@ -9,7 +9,7 @@ package protocol SimulatedHost: AnyObject, Sendable {
   var access: RemoteAccess { get }
   /// The logbook, as a login sees it.
   func logbook() async throws -> RemoteLogbook
-  /// A closure that returns a connection without network faults. It is called for each request.
+  /// A closure that returns a connection without network faults. The closure is called for each request.
   func connection() -> @Sendable () -> any LogbookService
   /// The number of readings and all records in the logbook.
   func everything() async throws -> (readings: Int, records: [RemoteRecord])

@@ -41,8 +41,8 @@ extension World {
     let treatments = site.validTreatments()
     for node in nodes {
       let shown = try readings(of: node).filter { !$0.isWithdrawn && $0.isUploaded }
-      // After a move to another site, a store also sends items that came from other programs. They are not
-      // checked.
+      // After a move to another site, a store also sends items that came from other programs. This check
+      // leaves such items out.
       let places = Set(shown.map(\.identity.uuid))
       var shownValues = Set<String>()
       for reading in shown where reading.device.vendor == "Maker" {

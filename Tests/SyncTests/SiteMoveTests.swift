@@ -112,7 +112,7 @@ import Testing
     try await scene.finish("b")
     try scene.setZone("a", "Asia/Tokyo")
     try await scene.finish("a")
-    // The other store has already moved some documents. This store looks them up and does not change them.
+    // Store a has already moved some documents. Store b looks these documents up and does not change them.
     scene.link.reset()
     let summary = try await scene.upload("b").summary
     #expect(summary.movedReadings == 2)

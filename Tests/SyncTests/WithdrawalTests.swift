@@ -41,7 +41,8 @@ struct WithdrawalTests {
     try scene.a.importReadings(0..<10)
     _ = try scene.a.undo(1)
     try await scene.upload(scene.a, scene.b)
-    // Each store imports some of the hidden readings again, which removes them from the same withdrawal.
+    // Each store imports some of the hidden readings again. Both imports remove readings from the same
+    // withdrawal.
     try scene.a.importReadings(0..<4, digest: "a")
     try scene.b.importReadings(6..<10, digest: "b")
     try await scene.upload(scene.a, scene.b, scene.a, scene.b)

@@ -59,8 +59,8 @@ import Testing
     let name = choice == .mine ? "Asia/Tokyo" : "Europe/Madrid"
     #expect(try [scene.a, scene.b].map { try $0.zones().base.name } == [name, name])
     #expect(try scene.a.instants() == scene.b.instants())
-    // These readings were imported after a person had set the zone Tokyo. They keep it, even if the person
-    // then chooses the other zone.
+    // These readings were imported after a person had set the zone Tokyo. The readings keep this zone, even
+    // if the person chooses the other zone afterwards.
     #expect(try scene.b.offset(at: 7) == "32400")
     #expect(try scene.b.offset(at: 2) == (choice == .mine ? "32400" : "3600"))
     #expect(try scene.b.records().values.allSatisfy { !$0.isPending })
@@ -347,7 +347,7 @@ extension SimulatedNode {
   }
 
   /// Imports one reading for each of `devices` devices, and `meals` meals, with a zone that a person gives.
-  /// Its time of statement is the same in every store.
+  /// The time at which the zone was stated is the same in every store.
   fileprivate func importGiven(_ name: String, devices: Int, meals: Int = 0) throws {
     var batch = IngestBatch()
     batch.devices = (0..<devices).map {

@@ -9,7 +9,7 @@ import Synchronization
 package final class TestDatabases: Sendable {
   /// The server for all suites of a process.
   package static let shared: Result<TestDatabases, any Error> = Result {
-    // Nothing else removes the data, since a static value is never deinitialised.
+    // A static value is never deinitialised, so this handler removes the data when the process exits.
     atexit {
       if case .success(let databases) = TestDatabases.shared { databases.server.remove() }
     }

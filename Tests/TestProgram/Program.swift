@@ -149,7 +149,8 @@ package final class Program: Sendable {
         do {
           _ = try await process.standardInputWriter.write(input)
         } catch is SubprocessError {
-          // A process that refuses its input ends before it has read all of it. Its status shows the reason.
+          // A process that refuses its input ends before it has read all of it. The exit status shows the
+          // reason.
         }
         try await process.standardInputWriter.finish()
       }

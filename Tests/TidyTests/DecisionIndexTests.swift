@@ -25,8 +25,8 @@ private struct DecisionReference: Hashable, CustomStringConvertible {
     return Self.declares(symbol, file) ? nil : "\(self): the file does not declare it"
   }
 
-  /// The reference to the file that declares the symbol after it moved. It is the only such file of the same
-  /// module, or else of all modules; nil if no file or several declare the symbol.
+  /// The corrected reference after the symbol has moved to another file. This file must be the only one of
+  /// its module that declares the symbol, or else the only one of all modules; nil otherwise.
   func moved(in sources: [String: SourceFile]) -> DecisionReference? {
     let files = sources.values.filter { $0.isSwift && Self.declares(symbol, $0) }
     let near = files.filter { $0.room == path.prefix { $0 != "/" } }

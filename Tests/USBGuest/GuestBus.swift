@@ -43,8 +43,8 @@ enum GuestBus {
       return ended.withLock { $0 ?? 0 }
     }
 
-    /// Whether the first port is free. Its line in `status` then begins with the hub, the port and the state
-    /// 4.
+    /// Whether the first port is free. The line of a free port in `status` begins with the hub, the port and
+    /// the state 4.
     private var isFree: Bool {
       guard let text = try? String(contentsOfFile: controller + "/status", encoding: .utf8) else {
         return false

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The sectors of a FAT file system with long names. It has a folder inside a folder, with one file.
+/// The sectors of a FAT file system with long names. The file system has one file, in a folder inside
+/// another folder.
 struct FATImage {
   /// The layout of the disk.
   enum Layout {

@@ -18,8 +18,8 @@ package final class SimulatedBulkOnlyDisk {
 
   /// Sectors of 512 bytes.
   package var sectors: [[UInt8]]
-  /// The number of commands that the disk refuses before it is ready. It still reports its identity and why
-  /// it refused a command.
+  /// The number of commands that the disk refuses before it is ready. Until then, the disk still reports its
+  /// identity and why it refused a command.
   package var refusals = 0
   /// The number of the host's attempts to write.
   package private(set) var writes = 0

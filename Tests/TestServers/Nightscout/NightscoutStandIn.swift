@@ -145,7 +145,7 @@ extension NightscoutStandIn {
 // MARK: Faults
 
 extension NightscoutStandIn {
-  /// Plans faults for the next matching calls. They are used in the order in which they were planned.
+  /// Plans faults for the next matching calls. The faults are used in the order in which they were planned.
   package func plan(
     _ fault: NightscoutFault, times: Int = 1,
     for concerns: @escaping @Sendable (ReceivedRequest) -> Bool = { _ in true }

@@ -78,8 +78,8 @@ extension NightscoutV1 {
     return entry
   }
 
-  /// The stored entry that the sent entry replaces. It has the same time and type; without these, all sent
-  /// fields are equal.
+  /// The stored entry that the sent entry replaces. Both entries have the same time and type. If the sent
+  /// entry lacks time or type, all its fields must be equal to the stored ones.
   private static func existing(
     by entry: NightscoutDocument, _ state: NightscoutState
   ) -> NightscoutCollection.Seen? {

@@ -40,7 +40,8 @@ extension NightscoutV1 {
   }
 
   /// Replaces the treatment with the same identifier, otherwise the same `_id`, otherwise the same time and
-  /// type. Its texts are not cleaned. A meal later than its bolus is dropped, without a second document.
+  /// type. The sent texts are not cleaned. A meal later than its bolus is dropped, without a second
+  /// document.
   @discardableResult
   static func putTreatment(_ sent: NightscoutDocument, _ state: inout NightscoutState) -> NightscoutDocument?
   {
