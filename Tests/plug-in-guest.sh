@@ -31,8 +31,8 @@ plug_for() {
   plug "$3" "$4"
   await "$2 to be started and to end" has_ended "$1" "$2" "${before:-none}"
 }
-# kiosk_import COUNT STATUS: plugs a meter in, and waits until the kiosk's import has ended, which must be
-# with this status. The unit's name contains the port of the meter.
+# kiosk_import COUNT STATUS: plugs a meter in, and waits until the kiosk's import has ended. The import must
+# end with this status. The unit's name contains the port of the meter.
 kiosk_import() {
   plug_for '' glucoport-import@1-1.service contour "$1"
   result '' glucoport-import@1-1.service "$2"

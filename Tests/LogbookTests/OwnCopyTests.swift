@@ -124,7 +124,7 @@ struct OwnCopyTests {
 
   @Test func aSecondDoseInTheSameMinuteStillCounts() {
     let (own, cut) = (Self.doses(14, "own"), Self.doses(14, at: 0, "cut"))
-    // Two doses in the original are also two in the copy, in which both have the same time.
+    // Two doses of the original are also two doses in the copy, where both have the same time.
     let second = Sample.dose(2, at: 50, Sample.diary, id: "second")
     let copy = Sample.dose(2, at: 0, Sample.diary, id: "copy of the second")
     #expect(Self.verdicts(own + cut + [second, copy]).kept.count == 15)

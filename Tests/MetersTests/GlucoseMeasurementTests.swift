@@ -93,8 +93,8 @@ import Testing
     #expect(ShortFloat(bits).number(timesTenTo: power) == number)
   }
 
-  /// Each number is read as whole mg/dL, which a meter sends in kg/L, and as tenths of mmol/L, which it sends
-  /// in mol/L.
+  /// A meter sends mg/dL in kg/L, and mmol/L in mol/L. Each number is read as whole mg/dL and as tenths of
+  /// mmol/L.
   @Test func everyShortFloatResultIsExact() {
     for mantissa in 1...2045 as ClosedRange<UInt16> {
       #expect(ShortFloat(0xB000 | mantissa).number(timesTenTo: 5) == Double(mantissa))

@@ -9,8 +9,9 @@ import Testing
 /// Tests the limits of glucose ranges with every value that a device can show, and the texts for these
 /// limits.
 struct BoundaryTests {
-  /// The limits of a set of targets, as printed in the consensus. In mg/dL and in tenths of mmol/L: the first
-  /// value that is not very low, the first in the target, the first above it, and the first very high.
+  /// The limits of a set of targets, as printed in the consensus. One list is in mg/dL, the other in tenths
+  /// of mmol/L. Each list has four values: the lowest value that is not very low, the lowest in the target,
+  /// the lowest above the target, and the lowest very high value.
   struct Limits: CustomTestStringConvertible, Sendable {
     let name: String
     let milligrams: [Int]

@@ -56,7 +56,8 @@ extension SimulatedUltraEasy {
       awaited = 0
       return OneTouchFrame([], link: Link.disconnect | Link.acknowledge).bytes
     }
-    // The frame is only an acknowledgement by the host, which needs no answer. Some hosts send none.
+    // The frame is only an acknowledgement by the host, which needs no answer. Some hosts send no
+    // acknowledgements.
     if frame.link & Link.acknowledge != 0 { return [] }
     let (number, expected) = (frame.link & Link.sent, (frame.link & Link.expected) >> 1)
     guard number == awaited else { return lastAnswer }

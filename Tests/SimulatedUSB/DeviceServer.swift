@@ -74,9 +74,9 @@ private struct Session {
 
   init(memory: ProgramMemory) { self.memory = memory }
 
-  /// Stores the result of a call. Returns whether the program must wait before it gets the result, because it
-  /// has asked twice in vain. After it has received something, a program asks once more before it continues,
-  /// which must be fast.
+  /// Stores the result of a call. Returns whether the program must wait before it gets the result, because
+  /// it has asked twice in vain. After a program has received something, it asks once more before it
+  /// continues. This request must be answered at once.
   mutating func prepare(_ result: Int32, isReap: Bool) -> Bool {
     self.result = result
     let asksAgain = isReap && result == -EAGAIN && !pending.isEmpty

@@ -37,7 +37,7 @@ package final class TestDatabases: Sendable {
     _ = try PostgresDatabase(address, partitions: 2).prepare(role: PostgresServer.role, isPreview: false)
   }
 
-  /// Copies a database, which must have no connections; `database` is nil for the prepared one.
+  /// Copies a database, which must have no connections; `database` is nil for the prepared database.
   package func copy(of database: String? = nil) throws -> String {
     let name = number.withLock { number in
       number += 1
@@ -80,7 +80,7 @@ package final class DatabaseCopies: Sendable {
 
   fileprivate init(_ databases: TestDatabases) { self.databases = databases }
 
-  /// Copies a database, which must have no connections; `database` is nil for the prepared one.
+  /// Copies a database, which must have no connections; `database` is nil for the prepared database.
   package func copy(of database: String? = nil) throws -> String {
     let name = try databases.copy(of: database)
     names.withLock { $0.append(name) }

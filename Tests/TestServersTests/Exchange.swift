@@ -86,8 +86,8 @@ struct Exchange: Sendable {
     }
   }
 
-  /// The body of a request in one of its forms: a value as JSON, a text as it is, bytes in base64, or a
-  /// text that is extended to a length.
+  /// The body of a request. The line has it as a JSON value, as text, as bytes in base64, or as a text that
+  /// is extended to a length.
   private static func body(_ line: NightscoutDocument, _ place: String) throws -> [UInt8] {
     if let value = line["send"] { return Array(value.json.utf8) }
     if let text = line["text"]?.text { return Array(text.utf8) }

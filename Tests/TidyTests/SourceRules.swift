@@ -101,8 +101,8 @@ enum SourceRules {
     }
   }
 
-  /// Constructs that the compiler does not check for data races. Each may be used in one file, which gives
-  /// the reason.
+  /// Constructs that the compiler does not check for data races. Each construct may be used in one file, and
+  /// this file gives the reason.
   static let unchecked: [(word: String, file: String)] = [
     ("@unchecked Sendable", "Sources/Logbook/BackgroundWorker.swift"),
     ("DispatchQueue(", "Sources/Logbook/BackgroundWorker.swift"),

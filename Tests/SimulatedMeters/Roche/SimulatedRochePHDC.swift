@@ -146,7 +146,7 @@ extension SimulatedRochePHDC {
   }
 
   /// Answers a host that accepts the association with result 0003, which requests the configuration. A host
-  /// that requests it twice gets it twice.
+  /// that requests the configuration twice gets it twice.
   private func associate(_ message: [UInt8]) {
     guard state == .asking || state == .configuring, message.count == 48,
       RocheAPDU.number(message, at: 4) == 3, RocheAPDU.number(message, at: 6) == 0x5079,
