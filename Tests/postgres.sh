@@ -35,7 +35,8 @@ for folder in /etc/postgresql /etc/patroni /etc/pgbouncer /etc/glucoport /var/li
   mount -t tmpfs -o mode=755 tmpfs "$folder"
   chown postgres:postgres "$folder"
 done
-# A copy of this file is mounted over it, so the file must exist. Commands then write only to the copy.
+# A copy of pgbackrest.conf is mounted over the original, so the original must exist. Commands then write
+# only to the copy.
 [ -e /etc/pgbackrest.conf ] || touch /etc/pgbackrest.conf
 cp -p /etc/pgbackrest.conf "$work/pgbackrest.conf"
 mount --bind "$work/pgbackrest.conf" /etc/pgbackrest.conf

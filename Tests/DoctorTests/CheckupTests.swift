@@ -6,7 +6,7 @@ import Testing
 
 @testable import Doctor
 
-/// Tests one fault at a time, on a computer without other faults.
+/// Tests `doctor` with one fault at a time, on a computer without other faults.
 @Suite struct CheckupTests {
   @Test func onAComputerWithoutFaultsDoctorReportsNoProblems() {
     let findings = Checkup(Well.facts).findings

@@ -16,7 +16,7 @@ import zipfile
 
 LARGEST = 64 * 1024
 TABLE = "time,glucose (mg/dL),note\n2026-05-01 07:00,101,\n2026-05-01 12:30,LO,x\n2026-05-02 07:10,96,\"two\nlines\"\n"
-# Fuzz.swift names these columns for some inputs.
+# For some inputs, Fuzz.swift chooses the option that names these columns.
 DIARY = "time,glucose,insulin,carbs,note,device\n2026-05-01 07:00,101,4.5,45,soup,M1\n2026-05-01 12:30,,\"6,0\",,,M1\n"
 
 

@@ -103,8 +103,8 @@ final class World {
     try stage.host(kind, number, seed: random.next(), isUnreliable: isUnreliable)
   }
 
-  /// A connection of a node to the server. If `isPicky` is set, it permanently refuses every record with a
-  /// word that ends in 7, and every fifth reading.
+  /// A connection of a node to the server. If `isPicky` is set, the connection permanently refuses every
+  /// record with a word that ends in 7, and every fifth reading.
   func makeRemote() async -> FaultyRemote {
     let remote = FaultyRemote(server, seed: random.next(), weather)
     if isPicky {

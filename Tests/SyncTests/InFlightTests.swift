@@ -140,7 +140,8 @@ extension SimulatedNode {
     try sync().sync { try $0.pendingReadings(after: nil, limit: 1000).keys }
   }
 
-  /// Begins a run whose requests have at most `limit` readings. Stops before the first request with readings.
+  /// Begins an upload whose requests have at most `limit` readings. Stops before the first request with
+  /// readings.
   fileprivate func untilReadings(of limit: Int) async throws -> UploadSession {
     var options = UploadOptions()
     options.maxReadings = limit

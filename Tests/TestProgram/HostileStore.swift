@@ -114,8 +114,8 @@ package struct HostileStore {
     try queue.close()
   }
 
-  /// Changes the definition in `sqlite_schema` directly, since SQLite would read all rules again for each
-  /// trigger that it drops or makes. The next connection reads the changed rules.
+  /// Changes the definition of a table in `sqlite_schema` directly, since SQLite would read all definitions
+  /// again for each trigger that it drops or makes. The next connection reads the changed definitions.
   private static func set(_ sql: String, _ table: String, _ database: Database) throws {
     try database.execute(sql: "PRAGMA writable_schema = ON")
     try database.execute(

@@ -47,9 +47,9 @@ package enum ServerScript {
 
       """#
 
-  /// The prelude with clients, each with a separate store. `connect NAME [ROLE] [LOGBOOK]` makes its token
-  /// and sets the remote. `of NAME COMMAND…` runs the program on its store. `upload NAME …` uploads and
-  /// reports the exit status. `digest NAME` reports the content of an export.
+  /// The prelude with clients, each with a separate store. `connect NAME [ROLE] [LOGBOOK]` makes a client's
+  /// token and sets its remote. `of NAME COMMAND…` runs the program on the client's store. `upload NAME …`
+  /// uploads and reports the exit status. `digest NAME` reports the content of an export.
   package static let clients =
     prelude + """
       of() { local name=$1; shift; GLUCOPORT_STORE=$name.db glucoport "$@"; }
