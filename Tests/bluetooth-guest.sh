@@ -143,8 +143,8 @@ unit=glucoport-meter-bluetooth.service
 units --quiet enable --now "${unit%.service}.timer"
 await "bluetoothd to know the profile" grep -qx 'answer GattManager1.RegisterApplication' /var/tmp/facts
 sleep 5
-# waking: prints the cost of a wait: the commands to the radio and its events, and how often bluetoothd and
-# the program run.
+# waking: prints how many commands the radio has received and how many events it has sent, and how often
+# bluetoothd and the program have run.
 waking() {
   local pid
   hciconfig hci0 | grep -oE '(events|commands):[0-9]+'

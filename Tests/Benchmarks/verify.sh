@@ -42,7 +42,7 @@ serve
 failed=0
 printf '%-20s %8s %8s %11s %11s\n' sides 'wall s' 'cpu s' 'client MiB' 'server MiB'
 
-# measure NAME STATUS: measures the fastest of several runs of verify, which must end with this status.
+# measure NAME STATUS: measures the fastest of several runs of verify. Each run must end with this status.
 measure() {
   : >"$folder/times"
   for _ in $(seq "$runs"); do
