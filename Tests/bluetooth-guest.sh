@@ -24,8 +24,8 @@ start_radios() {
   PYTHONPATH=$trial/bumble PYTHONDONTWRITEBYTECODE=1 \
     python3 "$trial/bluetooth-meter.py" <&8 >>/run/meters 2>/run/meters.err 8>&- &
 }
-# run STATUS COMMAND...: runs a command as anna, which must end with this status. Writes its output to
-# /run/said.
+# run STATUS COMMAND...: runs a command as anna, and writes its output to /run/said. The command must end
+# with this status.
 run() {
   local status=0
   anna "${@:2}" >/run/said 2>&1 || status=$?
@@ -33,7 +33,7 @@ run() {
 }
 # said WORDS: fails unless the output of the last command contains these words.
 said() { grep -qF -- "$1" /run/said || fail "'$1' is expected: $(tr '\r' '\n' </run/said | tail -5)"; }
-# import STATUS ARGUMENT...: imports a Bluetooth meter, which must end with this status.
+# import STATUS ARGUMENT...: imports a Bluetooth meter. The import must end with this status.
 import() { run "$1" glucoport import --meter --driver bluetooth-glucose --timezone UTC "${@:2}"; }
 # object ADAPTER ADDRESS: prints whether bluetoothd has a pairing with a meter.
 object() { busctl --system get-property org.bluez "/org/bluez/$1/dev_${2//:/_}" org.bluez.Device1 Paired; }
@@ -175,7 +175,8 @@ units --quiet disable --now "${unit%.service}.timer"
 units stop "$unit"
 ok "a meter came near, and $took s later its reading was on the server, without a key pressed"
 
-# A second adapter receives the same meters. The adapter with the pairing is used, and both forget the meter.
+# A second adapter receives the same meters. The adapter with the pairing is used. `meter forget` makes both
+# adapters forget the meter.
 order adapter
 await "the second adapter" busctl --system get-property org.bluez /org/bluez/hci1 org.bluez.Adapter1 Powered
 order guide advertise 600

@@ -22,7 +22,7 @@ ok() { echo "ok: $*"; }
 export HOME=$work/home TZ=UTC LC_ALL=C.UTF-8
 mkdir -p "$HOME" "$work/www"
 
-# run STATUS ARGUMENT...: runs the program, which must end with this status. Its output is in $said.
+# run STATUS ARGUMENT...: runs the program. The program must end with this status. Its output is in $said.
 run() {
   local status=0
   said=$("$program" "${@:2}" 2>&1) || status=$?

@@ -72,7 +72,7 @@ extension ParsedContent {
     { count in Array((0..<count).map { line(100_000 + $0) }.joined(separator: "\n").utf8) }
   }
 
-  /// Reads a whole input, which must also be refused or rejected in time.
+  /// Reads a whole input. If the input is refused or rejected, this must also happen in time.
   private static func export(
     _ name: String, _ size: Int, _ make: @escaping @Sendable (Int) -> [UInt8]
   ) -> ParsedContent {

@@ -30,8 +30,8 @@ package struct SiteWire: HTTPTransport {
 /// The network between the nodes and a site. A call of the remote sends several requests, and a fault affects
 /// only one of them. Each request advances the site's clock.
 actor SiteNetwork: HTTPTransport {
-  /// One in this number of requests has a fault: the request is lost, its answer is lost, it arrives late or
-  /// twice, or the site fails.
+  /// On average, one of this number of requests has a fault: the request is lost, its answer is lost, it
+  /// arrives late or twice, or the site fails.
   private static let trouble = 8
 
   /// The error that an event threw between two requests.
