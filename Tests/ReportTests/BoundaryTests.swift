@@ -10,8 +10,9 @@ import Testing
 /// limits.
 struct BoundaryTests {
   /// The limits of a set of targets, as printed in the consensus. One list is in mg/dL, the other in tenths
-  /// of mmol/L. Each list has the lowest value that is not very low, the lowest in the target, the lowest
-  /// above the target and, if the targets have such a range, the lowest very high value.
+  /// of mmol/L. A list begins with the lowest value that is not very low. It goes on with the lowest value in
+  /// the target and the lowest value above it. The last value is the lowest very high value, if the targets
+  /// have such a range.
   struct Limits: CustomTestStringConvertible, Sendable {
     let name: String
     let milligrams: [Int]

@@ -54,7 +54,7 @@ struct OtherTable {
   /// The warning for a person, with what to do.
   var warning: String {
     "\(counted(rows, "record")) not stored: import \(ingest) of '\(source)' has other amounts at the same times. If this is "
-      + "another table, import it with --device NAME, where NAME tells the tables apart; if it is a later version of that one, first "
+      + "another table, import it with --device NAME, where NAME differs for each table; if it is a later version of that one, first "
       + "run 'glucoport undo \(ingest)'"
   }
 }
