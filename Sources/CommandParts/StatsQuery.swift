@@ -147,8 +147,9 @@ package struct StatsQuery {
     }
   }
 
-  /// Requests the figures and the contents of the last `count` days of the period. A period without an end
-  /// gets an end after the newest item. Only the last `curves` days have sensor values.
+  /// Requests the figures, the readings and the records of the last `count` days of the period. A period
+  /// without an end gets an end after the newest item. Sensor values are requested only for the last `curves`
+  /// of these days.
   package mutating func gatherLastDays(_ count: Int, curves: Int) throws {
     // A device may have shown the day before or after these days, so two more groups are allowed.
     options.maxGroups = count + 2

@@ -24,7 +24,9 @@ public struct Device: Hashable, Sendable {
   /// So two readings that are typed in two copies of a store never have the same identity.
   package static let typed = Device(vendor: "", model: "typed", format: "typed")
 
-  /// The ticks of typed readings: numbers of 59 bits, larger than every instant in milliseconds.
+  /// The range of the random ticks of typed readings. A tick is the number by which a source distinguishes
+  /// its readings. Some sources use an instant in milliseconds as the tick. The ticks of typed readings are
+  /// larger than every such instant, so that no two kinds of ticks can be confused.
   package static let typedTicks: Range<Int64> = 1 << 58..<1 << 59
 }
 

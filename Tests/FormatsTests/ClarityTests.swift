@@ -437,7 +437,7 @@ import Testing
     (canadian(0, "\"3,9\""), canadian(16, "Qqq", "Qqq")), (canadian(0, "8"), canadian(5, "Qqq", "Qqq")),
     (canadian(0, "\"3,9\"", sensor: "8BBBB2"), canadian(5, "Qqq", "Qqq")),
   ])
-  func anUnknownClarityWordWithoutAConclusiveNearbyValueIsRejected(_ value: String, _ word: String) throws {
+  func anUnknownClarityWordIsRejectedIfNoNearbyValueShowsItsMeaning(_ value: String, _ word: String) throws {
     let (export, values) = try Self.kinds([value, word])
     #expect(values.count == 1 && export.rejections.count == 1)
     #expect(export.rejections.first?.reason.contains("'qqq'") == true)

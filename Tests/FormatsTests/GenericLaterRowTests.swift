@@ -89,7 +89,7 @@ import Testing
     ("signal", "ok", "strong"), ("filled", "0", "0"), ("Mask", "yes", "no"),
     ("Prescription filled", "1", "0"), ("observed", "morning", "noon"),
   ])
-  func wordsThatMarkNoBadQualityDoNotRefuseATable(_ column: String, _ one: String, _ other: String) throws {
+  func aTableWhoseWordsMarkNoBadQualityIsRead(_ column: String, _ one: String, _ other: String) throws {
     let file = try ScratchFile(Self.table(column) { $0 % 7 == 3 ? other : one })
     #expect(try file.readings().readings.count == 40)
   }

@@ -66,7 +66,7 @@ import Testing
   @Test(arguments: [
     ("hidden = false", FieldValue.flag(false)), ("no hidden", nil), ("a text", .text("true")),
   ])
-  func hidingAReadingThatDoesNotExistIsNotCounted(_ name: String, _ hidden: FieldValue?) throws {
+  func aWithdrawalWhoseHiddenFlagIsNotTrueHidesNoReading(_ name: String, _ hidden: FieldValue?) throws {
     try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(100))]))
     let identity = try #require(try items().first?.identity.text)
     try withdraw(identity, hidden: hidden, guid: "a-1")

@@ -516,8 +516,8 @@ import Testing
       #expect(other.requests == [[4, 1], [1, 1]])
     }
     #expect(try read(Self.meter(records.reversed())).position == nil)
-    // If a record is rejected or lacks its context, no position is stored. So the next import reads all
-    // records again.
+    // A damaged record of the meter, and a record without the announced context, such as a meal. In both
+    // cases no position is stored. So the next import reads all records of the meter again.
     #expect(try read(Self.meter(records + ["m 03 0f"])).position == nil)
     #expect(
       try read(Self.meter(records + ["m 13 0f 00 e4 07 08 02 10 0f 00 4a ff 64 b0 f8"])).position == nil)

@@ -87,8 +87,8 @@ import Testing
     }
   }
 
-  /// Only the directory is restored. The logbook has moved away and back, so it is in the cluster that the
-  /// directory states.
+  /// Only the database with the directory of logbooks is restored. Since its backup, the logbook moved to
+  /// another cluster and back. So it is in the cluster that the restored directory states.
   @Test func aDirectoryRestoredFromBeforeAMoveThereAndBackFindsTheCopy() async throws {
     try await ClusterBench.with { bench in
       let client = Client(bench.stand)

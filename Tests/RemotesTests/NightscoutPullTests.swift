@@ -296,7 +296,7 @@ struct NightscoutPullTests {
     #expect(script.calls.isEmpty)
   }
 
-  @Test func digestsOfASiteIncludeAllItsReadings() async throws {
+  @Test func theReadingDigestsOfANightscoutSiteCoverAllItsReadings() async throws {
     let entries = (0..<30).map { Self.entry("e\($0)", date: 1_600_000_000_000 + Int64($0)) }
     let script = try Self.site(entries: entries)
     var expected = IdentityDigests()

@@ -56,8 +56,8 @@ package final class CuttingProxy: Sendable {
     return address
   }
 
-  /// Passes bytes until the client or the server closes the connection, or it is dropped. Returns whether it
-  /// was dropped.
+  /// Passes bytes in both directions until the client or the server closes the connection. After `maxBytes`,
+  /// this function drops the connection and returns true.
   private static func pass(_ client: Int32, to port: UInt16, _ maxBytes: Int) -> Bool {
     let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer {

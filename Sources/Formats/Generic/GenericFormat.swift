@@ -55,7 +55,7 @@ struct GenericFormat: ExportFormat {
   /// Whether the first row's time states an offset. Later rows are compared with it, if no survey compared
   /// all of them.
   private var statesOffset: Bool?
-  /// Nil if a person named no columns of insulin, carbohydrates or notes.
+  /// Reads the doses, meals and notes of a row. Nil if a person named no columns for them.
   private var diary: GenericDiary?
   /// Whether rows without a glucose value may have a finger stick, a dose, a meal or a note to read.
   private let hasOthers: Bool

@@ -58,8 +58,9 @@ struct RowPicker {
     return layout
   }
 
-  /// The name of the column by which a row is left out; nil for a row that the format must see. These are
-  /// picked rows, headers, and rows of words only, such as a title.
+  /// The column of `--where` whose value does not match, so that the row is left out. Nil if the format must
+  /// see the row: a row that matches, a header or a row above it, a row that states the person, or a row of a
+  /// table in which no cell begins with a digit, such as a title.
   mutating func reasonToLeaveOut(_ row: Row) -> String? {
     if isTable, let found = columns(in: row) {
       places = found

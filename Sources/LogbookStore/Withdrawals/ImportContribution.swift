@@ -92,7 +92,8 @@ struct ImportContribution {
     }
   }
 
-  /// The readings of a series that the store's remote site has in documents of other programs.
+  /// The readings of this series that the remote of the store also has in a document that another program
+  /// wrote. An undo of the import does not hide them.
   private func onSite(_ series: Int64) throws -> PointRuns {
     let rows = try RawStatement(
       keptBy: database,

@@ -98,8 +98,8 @@ private struct EntryMap {
     }
   }
 
-  /// The content for an entry's codes. Glucose has one of ten codes of IEEE 11073-10417, which state the
-  /// sample on the strip.
+  /// What the entries of a segment contain, by the codes in its entry map. IEEE 11073-10417 has ten codes for
+  /// glucose, one for each kind of blood or fluid on the test strip.
   private static func content(
     of code: UInt16, partition: UInt16, objectClass: UInt16
   ) -> MemorySegment.Content {

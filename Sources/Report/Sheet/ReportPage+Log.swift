@@ -8,7 +8,8 @@ private struct LogRow {
   let head: String
   /// The finger sticks of each column, line by line.
   let cells: [[[StickLog.Entry]]]
-  /// The amounts of each column, line by line.
+  /// The texts of the three columns for bolus insulin, basal insulin and carbohydrates, line by line.
+  /// Premixed insulin has its own line in the first of these columns.
   let amounts: [[String]]
   var isShaded = false
   var lines: Int { max(1, (cells.map(\.count) + amounts.map(\.count)).max() ?? 1) }
