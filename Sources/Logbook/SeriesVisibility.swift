@@ -120,8 +120,8 @@ package struct SeriesVisibility: Sendable {
   }
 }
 
-/// The shown times that the device rules of withdrawals hide, merged into separate ranges. So a search takes
-/// the same time for any number of rules.
+/// The shown times that the device rules of withdrawals hide, merged into separate ranges in order. So a
+/// search in them is fast for any number of rules.
 private struct HiddenRanges: Sendable {
   /// Each range begins after the end of the previous one. The ends are exclusive; nil means no limit.
   private var ranges: [(since: DeviceTime?, until: DeviceTime?)] = []

@@ -146,7 +146,7 @@ import Testing
   }
 
   /// Both tables have the same column names, and only their titles state what the values are.
-  @Test func theSameHeaderUnderATitleOfAnotherSubjectIsNotRead() throws {
+  @Test func aSecondTableWithTheSameHeaderIsNotReadIfItsTitleNamesAnotherSubject() throws {
     let text = "Glucose mg/dL\ntime,value\n" + Self.rows() + "\nHeart rate\ntime,value\n" + Self.rows(from: 2)
     let export = try TextExport(text)
     #expect(export.readings.count == 24)

@@ -108,7 +108,7 @@ import Testing
     #expect(try ScratchFile(persons).refusal()?.contains("--where") == true)
   }
 
-  @Test func namesInSmallLettersAreFoundIfTheirReadingsContradictEachOther() throws {
+  @Test func aTableOfTwoPersonsWithLowercaseNamesIsRefusedIfTheirReadingsContradict() throws {
     let meals = [430, 460, 740, 775, 1100, 1140]
     let words = ["anna", "ben", "ben", "anna"]
     func value(_ row: Int) -> Int {

@@ -176,7 +176,7 @@ import Testing
     #expect(Self.measured(other).isSame(as: Self.measured(one)) == isSame)
   }
 
-  @Test func differentKindsOfReadingMatchOnlyIfBothAreOfASensor() {
+  @Test func readingsOfDifferentKindsCanBeOneMeasurementOnlyIfBothAreOfASensor() {
     for one in ReadingKind.allCases {
       for other in ReadingKind.allCases {
         let isSensor = Set([one, other]).isSubset(of: [.cbg, .scan])

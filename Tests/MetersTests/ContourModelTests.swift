@@ -65,7 +65,7 @@ struct ContourModelTests {
     #expect(Self.text(Self.session(meter, [0x06], usesNext: true).bytes) == "\u{2}2P|1\r\u{17}53\r\n")
   }
 
-  @Test func anEmptySimulatedContourHasTheSessionOfTheCapture() throws {
+  @Test func anEmptySimulatedContourAnswersLikeTheCapturedMeter() throws {
     let meter = SimulatedContour(try Self.memory())
     let first = Self.session(meter, [0x04]).bytes
     let second = Self.session(meter, [0x06]).bytes

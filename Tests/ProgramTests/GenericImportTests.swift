@@ -49,8 +49,8 @@ struct GenericImportTests {
     let both = "insulin=Meal bolus,insulin2=Correction bolus,time=Time"
     #expect(other.status == 0 && other.errors.contains("2 records not stored"), "\(other.errors)")
     #expect(other.errors.contains("--map '\(both)'"), "\(other.errors)")
-    #expect(other.errors.contains("glucoport undo 3, glucoport undo 1, then"), "\(other.errors)")
-    for number in ["3", "1"] { #expect(try await program.run("undo", number).status == 0) }
+    #expect(other.errors.contains("glucoport undo 3, glucoport undo 2, then"), "\(other.errors)")
+    for number in ["3", "2"] { #expect(try await program.run("undo", number).status == 0) }
     let whole = try await map("insulin=Meal bolus,insulin2=Correction bolus")
     #expect(whole.status == 0 && whole.errors == "", "\(whole.errors)")
     let stats = try await program.run("stats", "--since", "2026-05-01", "--until", "2026-05-02")

@@ -95,8 +95,9 @@ extension SiteNetwork {
   /// guarantees nothing for a late deletion.
   private static func canArriveLate(_ request: ExchangeRequest) -> Bool { request.method != .DELETE }
 
-  /// Whether the document of a late creation still exists. If it was deleted, the request would create it
-  /// again, which the manual page does not exclude.
+  /// Whether the site still has the document that a late request creates. If the document was deleted, the
+  /// late request would create it again. The manual page promises nothing for this case, so the simulation
+  /// drops such a request.
   private func hasVisibleDocument(_ request: ExchangeRequest) -> Bool {
     let key = request.body.flatMap { try? DocumentValue(json: $0)["identifier"]?.text }
     return wire.site.documents("treatments").contains {

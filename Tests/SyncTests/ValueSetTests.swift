@@ -9,8 +9,9 @@ import Testing
 
 @testable import Sync
 
-/// Tests an hour that a clock showed twice, in two passes. Two values of one device time then have different
-/// occurrence numbers. Stores that import different passes assign these numbers differently.
+/// Tests that stores agree on the values of a repeated hour, which a clock shows in a first and in a second
+/// pass. An occurrence number distinguishes two values of one device time. Stores that imported different
+/// passes number the same values differently.
 @Suite struct ValueSetTests {
   private static let (first, second) = ([90.0, 95, 100], [110.0, 115, 120])
 

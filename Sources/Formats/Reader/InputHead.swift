@@ -125,8 +125,8 @@ struct InputHead {
     }
   }
 
-  /// The text of a member in the first JSON object that has `text` as the value of any of its members. The
-  /// head may end inside the object.
+  /// The value of `member` in the first JSON object that also has a member with the value `text`. For
+  /// example, it is the first name next to a patient's id. The head may end inside this object.
   func value(of member: String, nextTo text: String) -> String? {
     var objects: [(isMeant: Bool, value: String?)] = []
     var (key, index) = (String?.none, json.startIndex)
