@@ -230,9 +230,9 @@ struct OwnCopyTests {
     #expect(Self.verdicts(one + other + meals).kept.count == 42 + 14)
     #expect(Self.verdicts(meals).kept.count == 28)
     // The new site has the last days of the old one, and then goes on by itself.
-    for overlap in 2...8 as ClosedRange<Int64> {
+    for overlap in 3...8 as ClosedRange<Int64> {
       let (old, new) = (
-        site("a", days: 0..<20, amounts: 5), site("b", days: 20 - overlap..<34, amounts: 5)
+        site("a", days: 0..<20, amounts: 7), site("b", days: 20 - overlap..<34, amounts: 7)
       )
       #expect(Self.verdicts(old + new).kept.count == 34 * 3, "\(overlap)")
     }
