@@ -368,7 +368,7 @@ struct BackupTests {
     let program = try await program()
     #expect(try await program.run("backup", program.path("a.db")).status == 0)
     let again = try await program.run("backup", program.path("a.db"), "--with-settings")
-    #expect(again.status == 73, "\(again.errors)")
+    #expect(again.status == 64, "\(again.errors)")
     #expect(!FileManager.default.fileExists(atPath: program.path("a.db.settings.json")))
   }
 
