@@ -59,8 +59,8 @@ struct RowPicker {
   }
 
   /// The column of `--where` whose value does not match, so that the row is left out. Nil if the format must
-  /// see the row: a row that matches, a header or a row above it, a row that states the person, or a row of a
-  /// table in which no cell begins with a digit, such as a title.
+  /// see the row. These are rows that match, headers and the rows above them, and rows that state the person.
+  /// In a table, these are also rows in which no cell begins with a digit, such as a title.
   mutating func reasonToLeaveOut(_ row: Row) -> String? {
     if isTable, let found = columns(in: row) {
       places = found
