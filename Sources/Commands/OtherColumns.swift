@@ -28,7 +28,9 @@ struct OtherColumns {
       let digest = try store.ingest(report.ingest)?.digest
     else { return nil }
     for entry in try store.ingests(limit: Self.maxImports)
-    where entry.id != report.ingest && entry.digest == digest && !entry.isUndone {
+    where entry.id != report.ingest && !entry.isUndone
+      && (entry.digest == digest || entry.source == report.source && report.source != "-")
+    {
       let earlier = Self.columns(try entry.readDecisions())
       let other = Self.roles.filter { role in
         own[role.first].map { own in earlier[role.first].map { $0 != own } ?? false } ?? false

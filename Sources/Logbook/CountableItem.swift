@@ -118,7 +118,7 @@ extension CountableItem {
   /// more items that are different.
   static let windowSeconds: Int64 = 60
   /// The maximum distance of two instants with equal shown times: no two zones' offsets differ by more.
-  static let maxInstantSeconds: Int64 = 26 * 3600
+  package static let maxInstantSeconds: Int64 = 26 * 3600
 
   /// Whether the two items can describe the same dose, meal or measurement: they have different sources,
   /// equal amounts, and times within a minute.

@@ -83,6 +83,7 @@ import Testing
 
   @Test(arguments: [
     #","specimen":{"display":"Capillary blood specimen"}"#, #","specimen":{"reference":"Specimen/1"}"#,
+    #","specimen":{"display":"Fingertip"}"#, #","method":{"text":"Measured by means of a test strip"}"#,
     #","method":{"text":"Glucometer"}"#, #","derivedFrom":[{"reference":"Media/7"}]"#, #","focus":[]"#,
     #","contained":[{"resourceType":"Device","type":{"text":"Urine meter"}}]"#,
     #","effectivePeriod":{"start":"2026-03-01T12:15:00+01:00","end":"2026-03-01T12:20:00+01:00"}"#,

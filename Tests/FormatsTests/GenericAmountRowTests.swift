@@ -38,6 +38,10 @@ import Testing
     let doses = try export(rows, "Value,Unit", ["insulin": "Value"])
     #expect(doses.records.map { $0.fields.amount("units") } == [5, 7, 8])
     #expect(doses.skipped == ["amount in another unit": 2])
+    // `Units` is the name of a column of amounts here.
+    let amounts = try export(["3,2", "4.5,1"], "Units,Correction", ["insulin": "Correction"])
+    #expect(amounts.records.map { $0.fields.amount("units") } == [2, 1] && amounts.skipped.isEmpty)
+    #expect(try export(["3,%"], "Value,Unit", ["insulin": "Value"]).skipped == ["amount in another unit": 1])
   }
 
   @Test(arguments: [
@@ -67,7 +71,9 @@ import Testing
     let export = try export(["6,Bolus", "3,Blue"], "Dose,Type", ["insulin": "Dose"])
     #expect(export.records.count == 1)
     #expect(
-      export.rejections.map(\.reason) == ["'blue' may not be a dose; use --where to choose rows, or --force"])
+      export.rejections.map(\.reason) == [
+        "by 'Type', this may not be a dose; use --where to choose rows, or --force"
+      ])
   }
 
   /// Columns that do not state what the amounts are: words of a person, meals, foods, and states of a program.

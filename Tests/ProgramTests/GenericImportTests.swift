@@ -83,6 +83,44 @@ struct GenericImportTests {
     #expect(try await units(basal, "--device", "Tresiba").output.contains("new 0 · known 2"))
   }
 
+  /// The file has a further row since the first column was imported.
+  @Test func anotherColumnOfAFileThatHasGrownChangesNoDose() async throws {
+    let program = try Program()
+    let text = "Time,Units,Extra units\n2026-05-01 07:00,3,2\n2026-05-01 12:00,4.5,1\n"
+    func column(_ name: String, _ text: String) async throws -> Program.Outcome {
+      let path = try program.write(text, to: "diary.csv")
+      return try await program.run(
+        "import", "--timezone", "Europe/Madrid", "--map", "time=Time,insulin=\(name)", path)
+    }
+    #expect(try await column("Units", text).status == 0)
+    let grown = text + "2026-05-02 07:00,5,2\n"
+    let other = try await column("Extra units", grown)
+    #expect(other.output.contains("2 records not stored: import 1 of"), "\(other.output)")
+    #expect(other.errors.contains("insulin=Units,insulin2=Extra units"), "\(other.errors)")
+    // The doses of the first column are unchanged.
+    let doses = try await program.run("list", "--kind", "insulin", "--until", "2026-05-02").output
+    #expect(doses.contains("3 U") && doses.contains("4.5 U"), "\(doses)")
+    // Of the same column, most rows are known.
+    #expect(try await !column("Units", grown).output.contains("not stored"))
+  }
+
+  /// The first import of the rows was undone, so its doses are hidden and do not count.
+  @Test func anotherFileAtTheTimesOfUndoneDosesIsStored() async throws {
+    let program = try Program()
+    func units(_ text: String, _ name: String) async throws -> Program.Outcome {
+      let path = try program.write(text, to: name)
+      return try await program.run(
+        "import", "--timezone", "Europe/Madrid", "--map", "time=Time,insulin=Units", path)
+    }
+    #expect(
+      try await units("Time,Units\n2026-05-01 07:00,30\n2026-05-01 12:00,45\n", "wrong.csv").status == 0)
+    #expect(try await program.run("undo", "--yes").status == 0)
+    let right = try await units("Time,Units\n2026-05-01 07:00,3\n2026-05-01 12:00,4.5\n", "right.csv")
+    #expect(right.status == 0 && !right.output.contains("not stored"), "\(right)")
+    let doses = try await program.run("list", "--kind", "insulin").output
+    #expect(doses.contains("3 U") && doses.contains("4.5 U"), "\(doses)")
+  }
+
   /// Amounts are corrected first in the same file, and then in a longer file with another name.
   @Test func aCorrectedTableUpdatesStoredDoses() async throws {
     let program = try Program()

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CommandParts
-import Foundation
 import Logbook
 import LogbookStore
 import Report
@@ -15,9 +14,6 @@ struct RecordCopies {
     let guid: String
     let source: CountingSource
   }
-
-  /// The maximum time between a record and its copy, in seconds: they can have equal shown times in two zones.
-  private static let maxSeconds: Int64 = 26 * 3600
 
   private let record: StoredRecord
   private let copies: [Copy]
@@ -56,7 +52,8 @@ struct RecordCopies {
   ) throws {
     var filter = ItemFilter()
     (filter.readingKinds, filter.recordKinds) = ([], [record.kind])
-    (filter.since, filter.until) = (record.utc - maxSeconds, record.utc + maxSeconds)
+    let margin = CountableItem.maxInstantSeconds
+    (filter.since, filter.until) = (record.utc - margin, record.utc + margin)
     try store.forEachCounted(filter) { _, item, verdict in body(item, verdict) }
   }
 }

@@ -222,9 +222,12 @@ extension FHIRObservation {
 
 extension FHIRObservation {
   /// Words for a specimen in which a person's glucose is measured.
-  private static let specimens = ["blood", "capillary", "interstitial", "plasma", "serum", "venous"]
-  /// Words of a method by which a value is computed from others.
-  private static let computedMethods = ["average", "calculated", "mean", "median", "predict"]
+  private static let specimens = [
+    "arterial", "blood", "capillary", "finger", "interstitial", "plasma", "serum", "subcutaneous", "venous",
+  ]
+  /// Parts of words of a method by which a value is computed from others. `mean` is a whole word: a value is
+  /// also measured by means of a strip.
+  private static let computedMethods = ["averag", "calculat", "estimat", "median", "predict"]
 
   /// The name under which an Observation is counted if it has a code for glucose, but does not measure the
   /// person's blood or tissue. Nil for a measurement of blood or tissue.
@@ -237,7 +240,9 @@ extension FHIRObservation {
       return "glucose in another specimen"
     }
     let method = Self.texts(of: resource["method"])
-    let isComputed = method.contains { text in Self.computedMethods.contains(where: text.contains) }
+    let isComputed = method.contains { text in
+      Self.computedMethods.contains(where: text.contains) || text.split { !$0.isLetter }.contains("mean")
+    }
     let origins = (resource["derivedFrom"]?.items ?? []).prefix(Self.maxCodings).compactMap {
       $0["reference"]?.text
     }

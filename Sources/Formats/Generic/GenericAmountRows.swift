@@ -14,7 +14,7 @@ struct GenericAmountRows {
     case read
     /// The amount is something else. It is counted under this name.
     case other(String)
-    case unknown(String)
+    case unknown
   }
 
   /// What a column says about the amount of its row.
@@ -22,6 +22,7 @@ struct GenericAmountRows {
 
   private struct Column {
     let place: Int
+    let name: String
     let use: Use
     /// The verdicts on the words that the column had so far.
     var verdicts: [[UInt8]: Verdict] = [:]
@@ -36,8 +37,7 @@ struct GenericAmountRows {
   /// - Parameter isFood: whether the amounts are carbohydrates and not doses.
   init(_ finding: GenericFinding, isFood: Bool) {
     self.isFood = isFood
-    let measured = [GenericRole.value, .smbg, .ketone]
-    guard measured.allSatisfy({ finding.columns[$0] < 0 }) else { return }
+    guard GenericRole.measured.allSatisfy({ finding.columns[$0] < 0 }) else { return }
     let used = (GenericRole.doses + GenericRole.foods + [.use, .time, .date, .clock]).map {
       finding.columns[$0]
     }
@@ -56,7 +56,7 @@ struct GenericAmountRows {
         case .other: true
         }
       }
-      if isEvident { columns.append(Column(place: place, use: use)) }
+      if isEvident { columns.append(Column(place: place, name: finding.header.names[place], use: use)) }
     }
   }
 
@@ -68,10 +68,10 @@ struct GenericAmountRows {
       switch verdict(cell, index) {
       case .read: continue
       case .other(let name): out.skip(name)
-      case .unknown(let word):
+      case .unknown:
         out.reject(
           row,
-          "\(shownName(word)) may not be \(isFood ? "food" : "a dose"); use --where to choose rows, or --force"
+          "by \(shownName(columns[index].name)), this may not be \(isFood ? "food" : "a dose"); use --where to choose rows, or --force"
         )
       }
       return false
@@ -103,7 +103,9 @@ struct GenericAmountRows {
   private static func verdict(_ word: HeaderWords, _ use: Use, isFood: Bool) -> Verdict {
     switch use {
     case .unit:
-      if (isFood ? grams : units).contains(word.name) { return .read }
+      // A column of numbers, such as `Units`, states amounts and not their unit.
+      let isNumber = word.name.contains(where: \.isNumber) && !word.name.contains(where: \.isLetter)
+      if isNumber || (isFood ? grams : units).contains(word.name) { return .read }
       return .other("amount in another unit")
     case .priming: return yes.contains(word.name) ? .other("priming of a pen or pump") : .read
     case .state:
@@ -120,7 +122,7 @@ struct GenericAmountRows {
       word.namesDose || InsulinName.subtype(word.name) != nil || word.words.isSubset(of: doseWords)
     if isDose { return .read }
     if let other = otherName(word) { return .other(other) }
-    return foods.isDisjoint(with: word.words) ? .unknown(word.name) : .other("carbohydrates")
+    return foods.isDisjoint(with: word.words) ? .unknown : .other("carbohydrates")
   }
 
   /// A word that is on no list is the name of a food.

@@ -7,6 +7,8 @@ enum GenericRole: Int, CaseIterable {
   case time, date, clock, utc, offset, value, smbg, ketone, unit, kind, control, device, serial, note, carbs,
     carbs2, insulin, insulin2, insulin3, use, tick
 
+  /// The roles of columns with values that a device measured.
+  static let measured: [GenericRole] = [.value, .smbg, .ketone]
   /// The roles of columns with doses of insulin, such as `Meal bolus` and `Correction bolus`.
   static let doses: [GenericRole] = [.insulin, .insulin2, .insulin3]
   /// The roles of columns with carbohydrates.

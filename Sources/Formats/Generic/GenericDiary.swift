@@ -31,7 +31,7 @@ struct GenericDiary {
   ///   - isForced: whether a person requires all rows, whatever their other columns state.
   /// - Throws: `Failure` of category `badInput` if a column of carbohydrates states energy.
   init?(_ finding: GenericFinding, device: String?, isForced: Bool) throws {
-    let hasReadings = [GenericRole.value, .smbg, .ketone].contains { finding.columns[$0] >= 0 }
+    let hasReadings = GenericRole.measured.contains { finding.columns[$0] >= 0 }
     table = hasReadings ? "" : device ?? ""
     doses = GenericRole.doses.compactMap { role in
       finding.name(of: role).map { DoseColumn(role: role, subtype: InsulinName.subtype($0)) }

@@ -113,7 +113,7 @@ struct GenericUnits {
   private mutating func decideMark(of finding: GenericFinding) {
     guard !isJSON else { return }
     var (commas, points) = (0, 0)
-    let roles = [GenericRole.value, .smbg, .ketone] + GenericRole.foods + GenericRole.doses
+    let roles = GenericRole.measured + GenericRole.foods + GenericRole.doses
     for role in roles where finding.columns[role] >= 0 {
       for text in finding.header.cells(finding.columns[role]) {
         if text.contains(".") { points += 1 }

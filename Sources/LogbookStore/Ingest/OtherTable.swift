@@ -8,20 +8,29 @@ import SQLiteRows
 /// columns a person named. This input is probably not a later export of the same table.
 ///
 /// A record of such a table is identified by its time, since the table has no ids. So a table of basal doses
-/// would change the boluses of another file at the same times. A later export of one table has mostly equal
-/// rows, or the name of the earlier file.
+/// would change the boluses of another file at the same times. Another column of one file would do the same.
+/// A later export of one table has mostly equal rows, or the name and the columns of the earlier file.
 struct OtherTable {
-  /// The number of rows that would change records of other files.
+  /// The number of rows that would change records of other files or columns.
   let rows: Int
   private let source: String
   private let ingest: Int64
 
-  /// The SQL condition for a change of a record that a file with another name wrote. Standard input has no
-  /// name, so it always counts as another file.
+  /// The SQL condition for a change of a visible record of another file, or of other columns of a file with the
+  /// same name. Standard input has no name, so it always counts as another file.
   private static let isOfOtherFile = """
-    record.guid = c.guid AND record.deleted = 0 AND e.id = record.ingest AND this.id = ?1 AND e.format = this.format
-      AND (e.source <> this.source OR this.source = '-')
+    record.guid = c.guid AND record.deleted = 0 AND \(Withdrawn.record) = 0 AND e.id = record.ingest
+      AND this.id = ?1 AND e.format = this.format
+      AND (e.source <> this.source OR this.source = '-' OR \(columns("e")) IS NOT \(columns("this")))
     """
+
+  /// The SQL expression for the columns that a person named for an import.
+  private static func columns(_ ingest: String) -> String {
+    """
+    (SELECT json_extract(d.value, '$.value') FROM json_each(\(ingest).decisions) AS d
+      WHERE json_extract(d.value, '$.subject') = '\(Decision.columns)')
+    """
+  }
 
   /// Nil if this input is probably a later export of the same table.
   ///
@@ -30,7 +39,7 @@ struct OtherTable {
     let row = try Row.fetchOne(
       database.cachedStatement(
         sql: """
-          SELECT count(*) AS rows, max(e.source) AS source, max(e.id) AS id
+          SELECT count(*) AS rows, e.source AS source, max(e.id) AS id
           FROM temp.record_change AS c, record, ingest AS e, ingest AS this WHERE \(Self.isOfOtherFile)
           """), arguments: [ingest])
     guard let row = row.map({ StoredRow($0, of: "ingest") }), let source = try row[1] as String?,
