@@ -18,7 +18,7 @@ struct RateCoverage: Sendable {
     var hasLongActing = false
   }
 
-  /// A time in which one rate applied, or none.
+  /// The time in which one rate applied.
   private struct Span: Sendable {
     let start: Int64
     let end: Int64

@@ -36,7 +36,7 @@ final class SheetFile {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Observations about the sheet read last.
+  /// The findings in the sheet that was read last.
   private(set) var findings: SheetFindings?
 
   var errors: Int? { findings?.errorCount }

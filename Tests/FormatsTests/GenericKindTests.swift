@@ -87,7 +87,7 @@ import Testing
     let lines = table(three).split(separator: "\n")
     let named = lines.dropFirst().enumerated().map { row, line in "\(line),Sensor \(row % 3)\n" }
     #expect(try kind("time,glucose (mg/dL),device\n" + named.joined()) == "cbg (inferred)")
-    // Two sensors that no column distinguishes.
+    // These are the times of two sensors that no column distinguishes.
     let mixed = (0..<600).map { (row: Int) -> Double in Double(row / 2 * 5 + row % 2) }
     #expect(try kind(table(mixed)) == "cbg (inferred)")
   }

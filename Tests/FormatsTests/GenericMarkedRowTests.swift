@@ -5,8 +5,8 @@ import Formats
 import Logbook
 import Testing
 
-/// Tests rows between the readings that are not readings: deleted and predicted ones, summaries, and other
-/// tables.
+/// Tests tables in which some rows are not readings: deleted and predicted values, summaries, and rows of
+/// other tables.
 @Suite struct GenericMarkedRowTests {
   private static func rows(_ count: Int = 24, from day: Int = 1, _ end: (Int) -> String = { _ in "" })
     -> String
@@ -100,7 +100,8 @@ import Testing
     #expect(named.readings.count < 24 || named.readings.contains { $0.kind == .smbg })
   }
 
-  /// A column of sources whose words also state the kind of the readings.
+  /// In this column of sources, `sensor` states the kind of a reading, and the other word means that the
+  /// value was not measured.
   @Test(arguments: ["source", "Quelle", "origin"], ["forecast", "predicted", "imputed"])
   func aSourceThatIsNotAMeasurementRefusesTheTable(_ name: String, _ word: String) throws {
     func text(_ last: String) -> String {

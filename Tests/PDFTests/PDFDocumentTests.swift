@@ -100,7 +100,7 @@ struct PDFDocumentTests {
       #expect(numbers == Array(0..<numbers.count))
       let list = try #require(tree.firstMatch(of: try Regex("\(page)\\[([^\\]]*)\\]")))
       #expect(String(list.output[1].substring ?? "").ranges(of: "0 R").count == numbers.count)
-      // Nothing is drawn outside of what is marked, and marks are never nested.
+      // Nothing is drawn outside of marked content, and marked content is never nested.
       var isOpen = false
       for line in content.split(separator: "\n") {
         if line.hasSuffix("BDC") || line.hasSuffix("BMC") {

@@ -324,8 +324,8 @@ extension ParsedContent {
         try read(TableReader(TextBuffer(Pieces(bytes), name: "test"), delimiter: UInt8(ascii: ",")))
       }
     } + [
-      // Each cell is longer than a row may be. A slow parser would read from each of its lines to the same
-      // end again.
+      // Each cell has thousands of lines and is longer than a row may be. A slow parser would search from
+      // each line to the same end again.
       ParsedContent(
         "TableReader: cells with lines beyond the longest row", 1100,
         repeated("\"" + String(repeating: "x\n", count: 4500) + "\",")

@@ -123,8 +123,8 @@ struct AmountTests {
     #expect(total.insulinWithoutAmount == 1)
   }
 
-  /// A basal rate that lasts until the next rate, and a temporary rate in percent of the programmed rate.
-  /// For both, the amount of insulin in units is unknown.
+  /// The arguments are a basal rate that lasts until the next rate, and a temporary rate in percent of the
+  /// programmed rate. For both, the amount of insulin in units is unknown.
   @Test(arguments: [["rate": .number(0.8)], ["minutes": .number(30)]] as [[String: FieldValue]])
   func insulinHasNoSumIfABasalRateHasNoAmount(_ fields: [String: FieldValue]) {
     let rate = fields.merging(["subtype": .text("basal")]) { $1 }

@@ -69,7 +69,8 @@ struct HostileTextTests {
     #expect(replaced(page) == replaced(ForeignText.shown(page)))
   }
 
-  /// This check finds unescaped text in an element, in an attribute, and in the title of a picture.
+  /// The comparison of tags finds unescaped text in an element, in an attribute, and in the title of a
+  /// picture.
   @Test(arguments: [
     ("<p>clean</p>", "<p>a<script>b</p>"), ("<a href=\"clean\">", "<a href=\"\" onfocus=\"x\">"),
     ("<title>clean</title>", "<title></title><style></title>"),

@@ -273,7 +273,8 @@ struct DatabaseText {
       case SQLITE_INTEGER: appendNumber(sqlite3_column_int64(statement, column))
       case SQLITE_FLOAT: append(sqlite3_column_double(statement, column))
       case SQLITE_TEXT:
-        // The text must come first: reading it fixes the encoding in which the bytes are counted.
+        // The text is read before its length: reading it determines the encoding in which SQLite counts the
+        // bytes.
         let text = sqlite3_column_text(statement, column)
         appendQuoted(
           UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(statement, column))))

@@ -197,7 +197,8 @@ struct XMLName {
   @inline(__always)
   private static func matches(_ text: UnsafePointer<CChar>, _ name: StaticString) -> Bool {
     text.withMemoryRebound(to: UInt8.self, capacity: 1) { bytes in
-      // A static text ends with a zero byte, so that short names differ in the compared bytes.
+      // A static text ends with a zero byte, as `strcmp` requires. Comparing the first bytes avoids most of
+      // its calls.
       bytes[0] == name.utf8Start[0]
         && strcmp(text, UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)) == 0
     }

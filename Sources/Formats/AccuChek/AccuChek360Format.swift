@@ -59,8 +59,7 @@ struct AccuChek360Format: ExportFormat {
       return GlucoseUnit(name: name[open...].dropFirst().dropLast())
     }
 
-    /// The name of a column. The unit is removed from a name for glucose, since only glucose can be in either
-    /// of two units.
+    /// The name of a column without a unit of glucose. Only columns of glucose can be in either of two units.
     private static func bare(_ name: String) -> String {
       guard name.hasPrefix("bg"), let open = name.lastIndex(of: "("), open > name.startIndex else {
         return name

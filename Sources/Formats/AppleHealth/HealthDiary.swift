@@ -13,7 +13,8 @@ struct HealthDiary {
   /// them become one record.
   private static let maxKept = 200_000
 
-  /// The number of samples by the beginning of the digest of their text, since the texts need more memory.
+  /// The number of samples with each text. The key is the beginning of the text's digest, since the texts
+  /// need more memory.
   private var counts: [UInt64: Int32] = [:]
 
   /// The id of the next sample with this text: the text, with a number if it is not the first one.

@@ -158,7 +158,7 @@ struct CareLinkFormat: ExportFormat {
     }
     if devices.readSection(row) {
       lastDevice = nil
-      // The rows of a section begin below its header. Rows above that header do not belong to the section.
+      // The line counts as a header, so that rows of words above it are a preamble and are not rejected.
       return .header
     }
     if row[0].equalsFolded("last name") || row[0].starts(with: "Medtronic Diabetes CareLink") {

@@ -115,7 +115,8 @@ struct ClarityLevels {
     return decided
   }
 
-  /// Returns the held readings whose word is still unknown at the end of the input.
+  /// Returns the rejections of the held readings whose word is still unknown at the end of the input, and
+  /// drops these readings.
   mutating func removeUndecided() -> [Rejection] {
     defer { undecided = [] }
     return undecided.map(\.rejection)

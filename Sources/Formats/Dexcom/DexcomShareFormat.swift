@@ -20,7 +20,7 @@ struct DexcomShareFormat: ExportFormat {
   private var zoneOffsets: ZoneOffsets
   /// The last values that were read, in the order of the input.
   private var recent: [(milliseconds: Int64, measurement: Measurement)] = []
-  /// The maximum distance of two copies of a value. A phone and a watch both send it, 9 to 10 seconds apart,
+  /// The maximum time between two copies of a value. A phone and a watch both send it, 9 to 10 seconds apart,
   /// while sensors have a value every five minutes.
   private static let twinMilliseconds: Int64 = 30_000
 

@@ -62,8 +62,8 @@ struct JugglucoFormat: ExportFormat {
         let (column, unit) = units.first(where: { [columns] in columns[$0.0] >= 0 })
       else { return nil }
       self.unit = unit
-      // The writer of calibrated history puts the sensor's value into the column of the unit, and the
-      // calibrated one into Raw.
+      // In calibrated history, the app writes the sensor's value to the column of the unit, and the
+      // calibrated value to Raw. So Raw is read.
       value = columns[.raw] >= 0 && columns[.rate] < 0 ? columns[.raw] : columns[column]
     }
   }

@@ -6,8 +6,8 @@ import Logbook
 /// equal values gets the later offset.
 ///
 /// Most exports are sorted by shown time, so two equal values of one time look like a repeated row. A file in
-/// the order of measurement runs through the hour twice: within it, its times go back once, or forward if the
-/// newest rows come first. Then both values are measurements.
+/// the order of measurement has all times of that hour twice: its shown times go back once in the hour, or
+/// forward if the newest rows come first. Then both values are measurements.
 ///
 /// At least one shown time must have different values in the two passes. Otherwise the second pass may be a
 /// repeated block of rows, which has equal values only.
@@ -20,7 +20,7 @@ struct AutumnPasses {
   /// at any other time ends the list.
   private var runs: [DeviceIndex: [Int]] = [:]
 
-  /// - Parameter zone: the zone that placed the readings.
+  /// - Parameter zone: the zone by which the instants of the readings were computed.
   init(_ zone: LogbookZone) { self.zone = zone }
 
   /// Gives the later offset to the equal values of the second passes in a batch. All rows of an hour are in
@@ -38,7 +38,7 @@ struct AutumnPasses {
     runs.removeAll(keepingCapacity: true)
   }
 
-  /// Whether a reading is of a sensor's history and has no other identity than its shown time.
+  /// Whether a reading belongs to a sensor's history and is identified only by its shown time.
   @inline(__always)
   private static func mayRepeat(_ reading: Reading) -> Bool {
     reading.kind == .cbg && reading.positionKind == .time && !reading.occurrenceIsStated

@@ -125,7 +125,7 @@ struct BatchBuilder {
     reject(row.rejection(reason))
   }
 
-  /// Adds a rejection, such as that of a row that was held back.
+  /// Adds a rejection, for example one that a format held back until it had read later rows.
   mutating func reject(_ rejection: Rejection) {
     rejectedBytes += rejection.source.utf8.count
     batch.rejections.append(rejection)

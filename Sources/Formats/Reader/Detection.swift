@@ -90,7 +90,7 @@ enum Detection {
   }
 }
 
-/// An input that no format reads. It ends an import only where it is the only input. Among the members of an
+/// An input that no format reads. It ends an import only if it is the only input. Among the members of an
 /// archive or the files of a folder it is listed and skipped.
 struct UnrecognisedInput: Error {
   let name: String

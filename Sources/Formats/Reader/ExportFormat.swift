@@ -37,7 +37,8 @@ enum RowVerdict {
   /// A row that is neither data nor a header. It is part of a preamble if a header follows, otherwise it is
   /// rejected with this reason.
   case unknown(String)
-  /// The last line of the input if it is truncated: it has no line end, and lacks a part that such rows have.
+  /// The last line of the input if it is truncated: it has no line end, and lacks a part that complete rows
+  /// have.
   case truncated
 }
 

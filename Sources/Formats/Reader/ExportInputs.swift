@@ -88,12 +88,13 @@ package struct ExportInputs {
     let archive = try ZipArchive(descriptor: file.descriptor, name: file.name)
     if let document = try Self.document(in: archive, file.name, only: member, isInterrupted) {
       content = document
-      // A sheet that a person named must be an export. The only sheet of a file counts as the file itself.
+      // A sheet that a person named must be an export, so it is never skipped. The only sheet of a file is
+      // skipped only if the file itself may be skipped.
       self.passesOver = member == nil && (passesOver || document.count > 1)
       return
     }
     content = try Self.members(of: archive, only: member, name: file.name)
-    // A member that a person named must be an export.
+    // A member that a person named must be an export, so it is never skipped.
     self.passesOver = member == nil
   }
 

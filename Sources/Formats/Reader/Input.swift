@@ -244,7 +244,8 @@ private struct Start {
       decoded = try stage.readHead(limit: limit * 2).bytes
     }
     let nulBytes = decoded.count { $0 == 0 }
-    // The check is made here as well, so that data that is not text fails before a store is opened.
+    // NUL bytes are counted here as well as in later reading, so that data that is not text fails before a
+    // store is opened.
     try TextBuffer.judge(nulBytes: nulBytes, of: decoded.count, name: source.name)
     if nulBytes > 0 { decoded.removeAll { $0 == 0 } }
     head = try InputHead(text: decoded, isWhole: ended)

@@ -259,8 +259,8 @@ extension InputHead {
     "person_id",
     "person", "participantId", "participant_id", "mrn",
   ]
-  /// The members for a person's name. For a member that has only the first name, the value is the name of the
-  /// member that has the last name.
+  /// JSON members for a person's name. If a member has only the first name, its value here is the name of the
+  /// member with the last name; otherwise the value is nil.
   private static let nameMembers: [String: String?] = [
     "firstName": "lastName", "first_name": "last_name", "patientName": nil, "patient_name": nil,
   ]

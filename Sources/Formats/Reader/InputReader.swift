@@ -4,8 +4,8 @@ public import Logbook
 
 /// Reads one export, from a file or a pipe, in any of the formats of `FormatRegister`.
 ///
-/// Detection sees the first 64 KiB. Some questions can only be decided with all rows, such as the order of
-/// day and month or the unit. Then a file is read twice, and a pipe is kept in an unlinked file.
+/// Detection sees the first 64 KiB. Some decisions need all rows, such as the order of day and month or the
+/// unit. For such a decision a file is read twice, and a pipe is first copied to an unlinked file.
 public struct InputReader {
   /// A batch ends when its rejected rows have this number of bytes. Rejected rows are kept in memory in full,
   /// for `--rejects`.
@@ -28,8 +28,8 @@ public struct InputReader {
   /// How the input ended; meaningful after `read` returned false.
   public private(set) var end = InputEnd.whole
   private let clock = ContinuousClock()
-  /// When the first bytes of a pipe arrived, if no batch was requested since. The first batch ends a second
-  /// after this time.
+  /// When a pipe was opened; nil for a file, and after the first batch was requested. The first batch ends one
+  /// second after this time.
   private var waitingSince: ContinuousClock.Instant?
   /// The last header row as it was in the input; nil for inputs without one.
   package private(set) var header: String?
@@ -395,8 +395,8 @@ public struct InputReader {
     _ columns: [String], _ input: Input, of parser: any ExportFormat
   ) -> any RowSource {
     let reader = JSONReader(input.text, columns: columns)
-    // The format of a certain program knows the program's other lists, so only the generic format reports
-    // them.
+    // The format of one program knows which other lists this program writes, so only the generic format
+    // reports unknown lists.
     reader.reportsOtherLists = parser is GenericFormat
     return reader
   }

@@ -8,7 +8,7 @@ import Logbook
 /// question is whether a cell may have lost its end, and whether that end would change an item.
 ///
 /// The format reads the line again with other last cells. The results show which cell is a time, a value, a
-/// unit or an id. Therefore no format states its columns a second time, or needs code for this decision.
+/// unit or an id. Therefore no format needs its own code for this decision.
 struct LastLine {
   enum Verdict {
     case whole
@@ -31,7 +31,8 @@ struct LastLine {
   private static let blockSize = 4096
   /// The maximum number of different earlier values that are tried in the last column.
   private static let maxVariants = 8
-  /// The maximum number of earlier rows of one kind that show which cells this kind always fills.
+  /// The maximum number of earlier rows of one kind that are compared to find the cells that such rows always
+  /// fill.
   private static let maxOfKind = 16
   /// The maximum difference in seconds between the times of sensor values that are compared as neighbours.
   private static let neighbourSeconds: Int64 = 20 * 60

@@ -67,7 +67,8 @@ enum ServerAnswer {
       guard name == "data", case .object(let data) = value else { continue }
       for (name, value) in data {
         if case .list = value { found.append(value) }
-        // A connection with its newest measurement holds a reading.
+        // In an answer of LibreLinkUp, `connection` describes the person. If it has the newest measurement,
+        // the answer holds a reading.
         if name == "connection",
           ["glucoseMeasurement", "glucoseItem"].contains(where: { isObject(value[$0]) })
         {

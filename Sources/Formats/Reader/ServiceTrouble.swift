@@ -28,8 +28,8 @@ package struct ServiceTrouble: Sendable {
 
   /// The trouble that a body states; nil for data, for an empty answer and for unknown bodies.
   ///
-  /// - Parameter isPersonKnown: whether a person said whose data the answers have. Then an empty list of
-  ///   LibreLinkUp is a logbook without entries, and not the empty list of followed persons.
+  /// - Parameter isPersonKnown: whether the settings name the person whose data are requested. If so, an
+  ///   empty list of LibreLinkUp is a logbook without entries, and not the empty list of followed persons.
   package static func of(_ body: [UInt8], isPersonKnown: Bool) -> ServiceTrouble? {
     let start = body.first { $0 > 0x20 && $0 != 0xEF && $0 != 0xBB && $0 != 0xBF }
     if start == UInt8(ascii: "<") { return webPage(body) }

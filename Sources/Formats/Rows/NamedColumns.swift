@@ -144,8 +144,8 @@ struct HeaderNames {
   /// The known names in the order of the columns, folded and without units; variants have a bar between them.
   private let known: [String]
 
-  /// Finds the language whose names most cells have. Nil if no language has two thirds of its names in the
-  /// header.
+  /// Finds the language of a header: the one that has the most names in it. Nil if no language has two thirds
+  /// of its names in the header.
   ///
   /// - Parameters:
   ///   - cells: the folded cells of a header, from its first column on.
@@ -179,7 +179,7 @@ struct HeaderNames {
   }
 
   /// Whether a header has most names of a language, but at least one of them in a different position. The
-  /// first name belongs into the column `first`.
+  /// first name belongs in the column `first`.
   static func isReordered(_ cells: [String], from first: Int, among languages: [[String]]) -> Bool {
     languages.contains { names in
       let places = names.map { name in cells.indices.filter { fits(cells[$0], name) } }

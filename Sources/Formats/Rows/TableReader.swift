@@ -229,7 +229,7 @@ final class TableReader: RowSource {
     return outcome
   }
 
-  /// Rejects the current row at a position, and skips the rest of the line there.
+  /// Rejects the current row, and skips the rest of the line from this position on.
   private func reject(at position: Int, innerLines: Int64, reason: String) -> Scan {
     consume(to: position)
     line += innerLines

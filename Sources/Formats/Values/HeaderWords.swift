@@ -93,8 +93,8 @@ struct HeaderWords {
       || (isSugar && hasStem(Self.bloodStems))
   }
 
-  /// Whether the header names only a value, and not what is measured, as `Value` does. This includes the word
-  /// sugar by itself, which may mean sugar in food.
+  /// Whether the header names only a value, and not what is measured, as the header `Value` does. This
+  /// includes the word sugar by itself, which may mean sugar in food.
   var isValue: Bool { glucose.isValue && !namesNoValue }
 
   /// Whether the header has a word for a value or for glucose, as the name of a column of values has.
@@ -195,7 +195,7 @@ struct HeaderWords {
       where: Self.originNames.contains)
   }
 
-  /// Whether the header is a name for a column with the name of each value.
+  /// Whether the header is a name for a column of names: those of what each value measures, or of persons.
   var isName: Bool { Self.nameNames.contains(name) }
 
   /// Whether the header is a name for a column that may state what each value measures, or that describes the

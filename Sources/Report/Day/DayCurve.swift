@@ -90,7 +90,7 @@ package struct DayCurve: Sendable {
   /// Whether there is nothing to show.
   package var isEmpty: Bool { hasNoReadings && events.isEmpty }
 
-  /// The maximum time between two samples of one curve, in seconds.
+  /// The maximum time between two successive samples of one curve, in seconds.
   static let maxGapSeconds: Int64 = 45 * 60
 
   /// The samples in runs without a gap; each run is drawn as one curve. A step back of the clock begins

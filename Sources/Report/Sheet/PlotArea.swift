@@ -110,8 +110,8 @@ struct DayLine {
   let targets: Targets
   let glucose: GlucoseText
   var width = 1.0
-  /// The minimum distance of two points of the curve, in points of the drawing. Some of the closer points are
-  /// left out.
+  /// The minimum distance between two samples on the curve, in points of the drawing. Some of the samples
+  /// that are closer are left out.
   var detail = 0.4
 
   func x(_ instant: Int64) -> Double { area.x(day.part(instant)) }
