@@ -61,7 +61,7 @@ import Testing
     #expect(SheetTime(serial: serial, is1904: true) == nil)
   }
 
-  @Test func aWorkbookFrom1904CountsFourYearsAndADayLess() {
+  @Test func aDayNumberFrom1904IsFourYearsAndADayLaterThanFrom1900() {
     #expect(text(SheetTime(serial: 0, is1904: true)) == "1904-01-01")
     for serial in stride(from: 100.0, to: 60_000, by: 997.25) {
       let old = text(SheetTime(serial: serial, is1904: true), withTime: true)

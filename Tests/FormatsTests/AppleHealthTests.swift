@@ -67,7 +67,7 @@ import Testing
     return try export(body).records.first?.fields
   }
 
-  @Test func basalInsulinOfAPumpHasItsMinutes() throws {
+  @Test func aBasalSegmentOfAPumpInAppleHealthHasItsDuration() throws {
     let segment = try dose(1, until: "2026-05-02 00:15:42 +0200")
     #expect(segment?.amount("units") == 0.276528 && segment?.amount("minutes") == 15.08)
     #expect(segment?.subtype == "basal")
@@ -78,7 +78,7 @@ import Testing
     (1, ""),
     (2, "2026-05-02 00:02:37 +0200"),
   ])
-  func anInjectionOrABolusHasNoMinutes(_ reason: Int, _ end: String) throws {
+  func anInjectionOrBolusInAppleHealthHasNoDuration(_ reason: Int, _ end: String) throws {
     let fields = try #require(try dose(reason, until: end))
     #expect(fields.amount("units") == 0.276528 && fields["minutes"] == nil)
   }
@@ -89,7 +89,7 @@ import Testing
 
   private func ids(_ body: String) throws -> [String] { try export(body).records.map(\.sourceID) }
 
-  @Test func equalFoodsOfOneSecondInAppleHealthAreSeparate() throws {
+  @Test func equalFoodsOfOneSecondInAppleHealthAreSeparateRecords() throws {
     let first = try ids(meal("15") + meal("20") + meal("15") + meal("15"))
     #expect(Set(first).count == 4)
     // The ids do not depend on the order of the foods. An export with one more food has the same ids and an
@@ -104,7 +104,7 @@ import Testing
     #expect(try ids(body).count == 2)
   }
 
-  @Test func theFirstOfEqualFoodsHasTheIdOfASingleFood() throws {
+  @Test func theFirstOfEqualFoodsInAppleHealthHasTheIDOfASingleFood() throws {
     #expect(try ids(meal("15") + meal("15")).first == ids(meal("15")).first)
     #expect(try Set(ids(meal("15") + meal("15", at: "01") + meal("15", of: "Other") + meal("16"))).count == 4)
   }

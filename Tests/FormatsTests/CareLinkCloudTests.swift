@@ -96,7 +96,7 @@ import Testing
     #expect(export.skipped == ["sensor reading without a value": 1, "CALIBRATION": 1])
   }
 
-  @Test func careLinkReadingsWithoutPhoneTimesHaveTheOffsetsOfTheTimeZone() throws {
+  @Test func careLinkReadingsWithoutPhoneTimesHaveTheOffsetOfTheLogbookZone() throws {
     let text =
       #"{"lastConduitDateTime":"1970-01-01T00:00:00.000Z","sgs":[{"sg":120,"timestamp":"2026-09-21T16:05:00.000Z"}]}"#
     #expect(

@@ -13,7 +13,7 @@ import Testing
     "2026-03-01T09:10:00,19",
     "2026-03-01T09:10:0",
   ])
-  func aLastLineWithoutALineEndThatWouldBeRejectedIsTruncated(_ line: String) throws {
+  func anInvalidLastLineWithoutALineEndIsReportedAsTruncated(_ line: String) throws {
     let cut = try TextExport(Self.rows + line)
     #expect(cut.readings.count == 2)
     #expect(cut.rejections.isEmpty)
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: ["2026-03-01T09:1,97,\n", "2026-03-01T09:10:00,nonsense,\n"])
-  func aLastLineWithALineEndIsRejectedAndNotTruncated(_ line: String) throws {
+  func anInvalidLastLineWithALineEndIsReportedAsRejected(_ line: String) throws {
     let whole = try TextExport(Self.rows + line)
     #expect(whole.readings.count == 2)
     #expect(whole.rejections.count == 1)

@@ -178,7 +178,7 @@ import Testing
     #expect(bare.readings.count == 1 && !bare.isTruncated)
   }
 
-  @Test func aCarriageReturnEndsALastLine() throws {
+  @Test func aCarriageReturnCountsAsTheEndOfALastLine() throws {
     let rows = (0..<4).map {
       #""2026-05-14 07:3\#($0):00","11\#($0).00","","blood sample","a "quote""""#
     }

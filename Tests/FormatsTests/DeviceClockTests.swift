@@ -28,7 +28,7 @@ import Testing
   ]
 
   @Test(arguments: changes)
-  func countersDetermineThePassOfARepeatedHour(_ change: Change) throws {
+  func transmitterTimesShowThePassOfARepeatedHour(_ change: Change) throws {
     var zone = try LogbookZone(name: change.zone)
     let repeated = try #require(DeviceTime(text: change.repeated))
     let first = zone.place(repeated)
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: [Int64(0), 60_000, -999_999_999_999_999_999, 999_999_999_999_999_999])
-  func countersThatFitNeitherPassOfARepeatedHourAreIgnored(_ tick: Int64) throws {
+  func transmitterTimesThatFitNeitherPassOfARepeatedHourAreIgnored(_ tick: Int64) throws {
     var zone = try LogbookZone(name: "Europe/Madrid")
     let before = try #require(DeviceTime(text: "2025-10-26T01:00:00"))
     let repeated = try #require(DeviceTime(text: "2025-10-26T02:30:00"))
@@ -72,7 +72,7 @@ import Testing
     #expect(clock.place(repeated, tick: tick, as: first, in: zone) == first)
   }
 
-  @Test func aTimeSkippedByAClockChangeIsNotUsedAsAReference() throws {
+  @Test func aTimeSkippedByAClockChangeDoesNotPlaceLaterReadings() throws {
     var zone = try LogbookZone(name: "Europe/Madrid")
     let gap = try #require(DeviceTime(text: "2026-03-29T02:30:00"))
     let repeated = try #require(DeviceTime(text: "2026-10-25T02:30:00"))

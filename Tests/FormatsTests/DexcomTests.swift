@@ -47,7 +47,7 @@ import Testing
     ("bloodGlucose", "r1", "121", 0), ("insulin", "", "4", 0), ("insulin", "r1", "", 1),
     ("alarm", "r1", "1", 0),
   ])
-  func aDeletedDexcomEventWithoutARecordIsCounted(
+  func aDeletedDexcomEventThatIsNotACompleteRecordIsCounted(
     _ type: String, _ id: String, _ value: String, _ records: Int
   ) throws {
     let export = try TextExport(

@@ -76,7 +76,7 @@ import Testing
     #expect(try self.inputs(of: inputs).first == "a.csv generic 3")
   }
 
-  @Test func checkingTheFirstBytesOfAPipeLosesNone() throws {
+  @Test func lookingForAnArchiveInAPipeLosesNoBytes() throws {
     for text in [Self.table, "a", ""] {
       var ends: [Int32] = [0, 0]
       try #require(pipe(&ends) == 0)
@@ -108,7 +108,7 @@ import Testing
     #expect(failure?.category == .missingInput)
   }
 
-  @Test func aFileOfAnArchiveHasTheDigestOfTheSameFileOutside() throws {
+  @Test func aFileHasTheSameDigestInsideAndOutsideAnArchive() throws {
     let file = try archive([("a.csv", Self.table)])
     guard
       case .export(var reader) = try ExportInputs(path: file.url.path).open(0, options: Rendering.options())
@@ -179,7 +179,7 @@ import Testing
     #expect(found[1].hasPrefix("One generic 2|Two generic 2|Notes: unknown format"), "\(found[1])")
   }
 
-  @Test func aSheetOfASpreadsheetInAnArchiveIsNamedAfterBoth() throws {
+  @Test func aPathWithTwoColonsNamesASheetOfASpreadsheetInAnArchive() throws {
     let file = try archive(of: [("b.xlsx", try Self.book(["One"])), ("c.csv", Array(Self.table.utf8))])
     let path = file.url.path + ".zip"
     try FileManager.default.copyItem(atPath: file.url.path, toPath: path)

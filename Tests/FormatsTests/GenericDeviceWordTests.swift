@@ -150,7 +150,7 @@ import Testing
   }
 
   @Test(arguments: ["App", "instrument", "metadata.dataOrigin", "sourceRevision.source.name"])
-  func columnsWithFurtherNamesOfSourcesDecideTheKind(_ name: String) throws {
+  func columnsOfAppsOrInstrumentsDecideTheKindOfReadings(_ name: String) throws {
     let export = try TextExport(
       Self.table(Self.sensor, name) { $0 % 48 == 0 ? "com.mysugr" : "com.dexcom.g7" })
     #expect(

@@ -148,7 +148,7 @@ import Testing
     #expect(late.readings.count == 42 && late.skipped == ["target": 1])
   }
 
-  @Test func aColumnOfNamesMayContainMeals() throws {
+  @Test func aColumnNamedNameMayContainMealsButNotPersons() throws {
     let meals = ["Breakfast", "Lunch", "Before dinner"]
     let text = table("Date,Time,Name,Glucose (mg/dL)") { "\($0),\($1),\(meals[$2]),\($3)" }
     #expect(try readings(text).count == 42)

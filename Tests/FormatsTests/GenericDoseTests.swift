@@ -38,7 +38,7 @@ import Testing
     #expect(doses.map { $0["text"] } == [.text("Novorapid"), .text("Lantus"), nil])
   }
 
-  @Test func aColumnWithAnotherWordHoldsInsulinNamesOnlyIfAPersonNamesIt() throws {
+  @Test func aColumnWithAnUnknownInsulinNameStatesTheUseOnlyIfMapped() throws {
     let text = Self.named.replacing("5,\n", with: "5,soup\n")
     #expect(try fields(text, ["insulin": "Insulin"]).map(\.subtype) == ["", "", ""])
     let doses = try fields(text, ["insulin": "Insulin", "use": "Insulin type"])
@@ -128,7 +128,7 @@ import Testing
     ("insulin", "Basal (IE)"), ("carbs", "Carbs (g)"), ("carbs", "Glucides"), ("carbs", "KH"),
     ("carbs", "Meal Carbohydrates (Grams, Factor 1)"), ("carbs", "Snack 10:00 (g)"),
     ("insulin", "Pro Insulin"), ("insulin2", "Correction (U)"),
-  ]) func aNameForDosesOrGramsIsRead(_ role: String, _ name: String) throws {
+  ]) func aMappedColumnNamedForDosesOrGramsIsRead(_ role: String, _ name: String) throws {
     #expect(try fields("Time,Glucose (mg/dL),\"\(name)\"\n2026-05-01 07:00,120,8\n", [role: name]).count == 1)
   }
 

@@ -139,7 +139,7 @@ import Testing
     #expect(shown.warnings.isEmpty)
   }
 
-  @Test func timesOfDosesInMappedColumnsAreInTheSameWarning() throws {
+  @Test func timesOfMappedDosesWithTheOffsetZeroCauseAWarning() throws {
     let text = Self.instants(["+00:00", "+00:00"]).replacing("glucose (mg/dL)", with: "dose")
     let export = try TextExport(text) { $0.columns = ["time": "time", "insulin": "dose"] }
     let doubt = export.warnings.first { $0.contains("+00:00") }
@@ -150,7 +150,7 @@ import Testing
     #expect(shown.records.first?.deviceTime.text == "2026-05-01T09:10:00")
   }
 
-  @Test func otherTimesCauseNoWarningAboutUTC() throws {
+  @Test func timesInOtherNotationsOrWithOtherOffsetsCauseNoWarningAboutUTC() throws {
     for ends in [["+00:00", "+00:00", "+02:00"], ["Z", "Z"], ["+02:00", "+02:00"], ["", ""]] {
       #expect(try Self.doubts(Self.instants(ends)).isEmpty, "\(ends)")
     }

@@ -116,7 +116,7 @@ import Testing
     #expect(try ScratchFile(text).refusal()?.contains("names things other than glucose") == true)
   }
 
-  @Test func onlyValuesNamedGlucoseAreReadWithAnUnknownKind() throws {
+  @Test func rowsOfAnUnknownTypeAreReadOnlyIfTheirColumnIsNamedGlucose() throws {
     let rows = "2026-05-01 07:00,heart_rate,140\n2026-05-01 08:00,heart_rate,90\n"
     let refusal = try ScratchFile("time,type,value\n\(rows)").refusal()
     #expect(refusal?.contains("names things other than glucose") == true)
@@ -266,7 +266,7 @@ import Testing
     #expect(try file.readings { $0.unit = .millimolesPerLitre }.readings.count == 4)
   }
 
-  @Test func theUnitInAHeaderHasPrecedenceOverTheOption() throws {
+  @Test func theUnitInAHeaderHasPrecedenceOverTheUnitOption() throws {
     let file = try ScratchFile("time,glucose (mg/dL)\n2026-05-01 07:00,101\n")
     let readings = try file.readings { $0.unit = .millimolesPerLitre }.readings
     #expect(readings.map(\.measurement.unit) == [.milligramsPerDecilitre])

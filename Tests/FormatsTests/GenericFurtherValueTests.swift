@@ -36,7 +36,7 @@ import Testing
     #expect(try file.readings { $0.force = true }.readings.count == 12)
   }
 
-  @Test func dosesInAnotherColumnAreNotSuggested() throws {
+  @Test func dosesInAnotherColumnAreNotSuggestedAsGlucose() throws {
     let lines = Self.table("Glucose", "Reading").split(separator: "\n")
     let rows = lines.dropFirst().map { $0 + ($0.hasSuffix(",") ? "," : ",Rapid") + "\n" }
     let refusal = try ScratchFile(lines[0] + ",Insulin Type\n" + rows.joined()).refusal()
@@ -44,7 +44,7 @@ import Testing
     #expect(message.contains("'Rapid' in 'Insulin Type'") && !message.contains("value="), "\(message)")
   }
 
-  @Test func furtherValuesAreFoundByTheRangeOfTheGlucoseUnit() throws {
+  @Test func furtherValuesAreFoundOnlyInTheRangeOfTheGlucoseUnit() throws {
     let values = ["5.6", "7.1", "6.0"]
     let readings = Self.table("Glucose", "Reading", values: values, others: ["10.2", "9.1", "12.4"])
     #expect(try ScratchFile(readings).refusal()?.contains("'Reading'") == true)

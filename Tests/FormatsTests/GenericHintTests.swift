@@ -240,7 +240,7 @@ import Testing
     #expect(!refusal.contains("No command is suggested"), "\(refusal)")
   }
 
-  @Test func onlyTheRowsWithoutDosesAreSuggested() throws {
+  @Test func aSuggestedCommandSelectsOnlyRowsWithoutDoses() throws {
     let rows =
       "2026-05-01 07:00,101,mg/dL,Zucker\n2026-05-01 07:05,40,mg/dL,Insulin\n2026-05-01 12:00,140,mg/dL,Zucker\n"
     let file = try ScratchFile("time,value,unit,type\n" + rows)
@@ -259,7 +259,7 @@ import Testing
     #expect(refusal.contains("some may be doses of insulin") && !refusal.contains("--force"), "\(refusal)")
   }
 
-  @Test func theExampleCommandForMissingColumnsIsLeftOutForDoses() throws {
+  @Test func aMappingOfMissingColumnsInATableOfDosesIsRefusedWithoutAnExample() throws {
     let map = ["time": "when", "value": "level"]
     let doses = try ScratchFile("time,value,unit\n2026-05-01 07:00,4,IU\n2026-05-01 12:00,6,IU\n")
     let refusal = try #require(try doses.refusal { $0.columns = map })

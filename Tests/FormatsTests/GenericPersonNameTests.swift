@@ -45,7 +45,7 @@ import Testing
     #expect(try Self.persons(Self.table("Name") { _ in name }).isEmpty)
   }
 
-  @Test func aNameThatOnlySomeRowsHaveStatesNothing() throws {
+  @Test func aNameInOnlySomeRowsIsNotStatedAsThePerson() throws {
     #expect(try Self.persons(Self.table("Name") { $0 == 5 ? "Anna" : "" }).isEmpty)
     let two = Self.table("Name", others: "carbs") { _ in "Porridge" }.split(separator: "\n").prefix(6)
     #expect(try Self.persons(two.joined(separator: "\n") + "\n").isEmpty)

@@ -164,7 +164,7 @@ import Testing
 
   // MARK: --force
 
-  @Test func anInputWithOneRepeatedValueCanBeForced() throws {
+  @Test func anInputWithOneRepeatedValueIsReadIfForced() throws {
     let equal = try ScratchFile(
       table(Array(repeating: "180", count: 30), minutes: 60, header: "time,glucose (mg/dL)"))
     #expect(try equal.readings { $0.force = true }.readings.count == 30)

@@ -56,7 +56,7 @@ import Testing
     #expect(try ScratchFile(text).readings().readings.count == 12)
   }
 
-  @Test func theRangeOfASecondValueIsThatOfItsUnit() throws {
+  @Test func aSecondColumnIsGlucoseOnlyIfItsNumbersFitTheUnit() throws {
     func text(_ second: @escaping (Int) -> String) -> String {
       Self.table("Glucose (mmol/L),Glucose 2h") { "\(5 + $0 % 3).\($0 % 10),\(second($0))" }
     }

@@ -455,7 +455,7 @@ import Testing
         == ["2026-03-04T08:10:00", "2026-07-04T14:10:00"])
   }
 
-  @Test func databaseTimesNextToUTCOffsetsAreNotSuggested() throws {
+  @Test func databaseTimesNextToUTCOffsetsAreNotSuggestedAsTimesOfReadings() throws {
     let file = try ScratchFile(
       "start_time,glucose,update_time,create_time,time_offset\n"
         + "2026-03-04 07:10:00,101,2026-03-04 07:11:00,2026-03-04 07:11:00,UTC+0100\n")

@@ -40,7 +40,8 @@ import Testing
     #expect(home.readings.count == 90)
   }
 
-  /// The columns have zones of training, offsets of a calibration, or the winter and summer time of one zone.
+  /// These columns do not name two time zones. They have ranges, offsets of a calibration, durations, moods,
+  /// or the winter and summer time of one zone.
   @Test(arguments: [
     ("zone", "In range", "High"), ("offset", "0", "3"), ("exercise", "PT1H", "PT5H"),
     ("UTC offset (hours)", "1", "2"), ("Zeitzone", "MEZ", "MESZ"), ("tz", "EST", "EDT"),

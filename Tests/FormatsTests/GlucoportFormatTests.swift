@@ -174,7 +174,7 @@ import Testing
 
   // MARK: Identity inside another format
 
-  @Test func aPrefixedIdentityInAGlucoportExportRestoresItsReading() throws {
+  @Test func aGlucoportIdentityInAnObjectOfAnotherFormatRestoresTheReading() throws {
     let prefix = "glucoport."
     let text = """
       {"sgv":121,"glucoport":{"kind":"cbg","device_time":"2026-03-30T09:30:00","utc_offset":"+02:00",\

@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(arguments: [("dmy", "2025-04-03T08:00:00"), ("mdy", "2025-03-04T08:00:00")])
-  func aGivenDateOrderIsUsed(_ order: String, _ time: String) throws {
+  func aGivenDateOrderOfLibreViewIsUsed(_ order: String, _ time: String) throws {
     let lines = try LibreExport.read(openRows) { $0.dateOrder = order }
     #expect(lines[0].contains("first (given)"))
     #expect(lines[1].contains(time))
@@ -207,7 +207,7 @@ import Testing
     #expect(lines[0].contains("damaged"))
   }
 
-  @Test func aWholeLibreViewKetoneValueBeforeAnEmptyColumnIsNotDamaged() throws {
+  @Test func aWholeLibreViewKetoneValueBeforeAnEmptyColumnIsReadWithoutAWarning() throws {
     let lines = try read(
       "mg/dL", LibreExport.row("14-05-2025 08:00", 3, "", "", "", "", "", "", "", "", "", "", "", "1"))
     #expect(lines[1].contains(#""value":1,"unit":"mmol/L""#))

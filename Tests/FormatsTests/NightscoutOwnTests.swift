@@ -136,7 +136,7 @@ import Testing
     )
   }
 
-  @Test func aDeletionStoredInATreatmentOfAnotherProgramIsReadAsDeleted() throws {
+  @Test func aRecordThatGlucoportDeletedInATreatmentOfAnotherProgramIsReadAsDeleted() throws {
     var state = Self.bolus
     (state.entryGuid, state.fields, state.isDeleted) = (nil, RecordFields(), true)
     let part = Self.part(state, seen: #"{"insulin":4.5}"#)
@@ -158,7 +158,7 @@ import Testing
   }
 
   /// A table has no parts with glucoport's records, so the row of glucoport is rejected.
-  @Test func glucoportRecordsInANightscoutTableGetNoSecondID() throws {
+  @Test func aGlucoportRecordInANightscoutTableIsRejected() throws {
     let found = try Rendering.items(
       ofText: """
         eventType,created_at,app,insulin,identifier

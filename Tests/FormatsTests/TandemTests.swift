@@ -194,7 +194,7 @@ import Testing
     ("2026-05-04T08:02:00", "141", "1", 0), ("2026-05-04T08:02:00", "140", "2", 0),
     ("2026-05-04T08:02:00", "HI", "1", 0),
   ])
-  func aTandemValueCopiesASensorValueOnlyWithinTheLimits(
+  func aTandemValueIsACopyOnlyWithin11MinutesAfterAnEqualSensorValue(
     _ time: String, _ value: String, _ serial: String, _ filledIn: Int
   )
     throws

@@ -155,7 +155,7 @@ import Testing
   }
 
   @Test(arguments: ["[]", "", "[{'insulin':'Lantus','units':4.0}]", "[{'insulin':'Lantus'}]", "{"])
-  func aListOfInjectionsThatDoesNotGiveTheTreatmentsUnitsIsIgnored(_ injections: String) throws {
+  func injectionsThatDoNotAddUpToTheUnitsOfATreatmentAreIgnored(_ injections: String) throws {
     let dose = try doses(injections)
     #expect(dose.map { $0["units"] } == [.number(6)] && dose.map(\.subtype) == [""])
   }

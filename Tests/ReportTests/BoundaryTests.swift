@@ -126,7 +126,7 @@ struct BoundaryTests {
     #expect(self.goals([0, 24, 1200, 936, 240], .older).allSatisfy { !$0.isMet || $0.range == .above })
   }
 
-  @Test func withOwnTargetsOrTooFewDataNoGoalsAreShown() throws {
+  @Test func withCustomTargetsOrTooFewDataNoGoalsAreShown() throws {
     let own = try #require(Targets(from: 70, to: 180, .milligramsPerDecilitre))
     #expect(goals([24, 72, 1680, 504, 120], own).isEmpty)
     #expect(goals([0, 0, 13 * 96, 0, 0]).isEmpty && !goals([0, 0, 14 * 96, 0, 0]).isEmpty)
@@ -146,7 +146,7 @@ struct BoundaryTests {
 
   private func digits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-  @Test(arguments: UInt64(1)...5) func aStatisticIsShownWithItsDecimals(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...5) func aStatisticIsShownWithTheRequestedDecimals(_ seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let glucose = GlucoseText(.milligramsPerDecilitre)
     for _ in 0..<200 {

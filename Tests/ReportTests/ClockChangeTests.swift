@@ -176,7 +176,7 @@ struct ClockChangeTests {
     (Grouping.day, "2026-05-06"), (.week, "2026-W19"), (.month, "2026-05"), (.hour, "23"),
     (.weekday, "Wednesday"),
   ])
-  func theLastSecondOfAPeriodBelongsToItsGroup(_ grouping: Grouping, _ name: String) throws {
+  func theLastSecondOfADayBelongsToItsGroup(_ grouping: Grouping, _ name: String) throws {
     let time = try #require(DeviceTime(text: "2026-05-06T23:59:59"))
     #expect(grouping.key(of: time).map(grouping.name) == name)
     let next = DeviceTime(seconds: time.seconds + 1)

@@ -105,7 +105,7 @@ struct CountingFiguresTests {
     #expect(result.groups.map { $0.amounts.insulin.sum } == [23, 27, 31, 35, 39])
   }
 
-  @Test func copiesOfFingerSticksDoNotCountTowardsTheRequired30() {
+  @Test func copiedFingerSticksDoNotCountTowardsThe30ThatARiskIndexNeeds() {
     func stick(_ index: Int64, _ device: Device, later: Int64) -> (GlucoseReading, CountableItem?) {
       let reading = Reading.finger(100 + Int(index), at: Self.start + index * 3600 + later)
       let item = CountableItem(
@@ -284,7 +284,7 @@ struct CountingFiguresTests {
     #expect(Self.result(own + Self.basal(Self.phone, later: 30)).doubts.isEmpty)
   }
 
-  @Test func unitsGivenOverMinutesAreARateThatTwoSourcesStateOnce() {
+  @Test func basalUnitsThatTwoSourcesStateOverMinutesCountOnce() {
     // The rate is 1.2 U/h for a day. One source states 0.1 U for each 5 minutes, and the other states
     // temporary rates of 30 minutes.
     let segments = (0..<288).map {
@@ -419,7 +419,7 @@ struct CountingFiguresTests {
     }
   }
 
-  @Test func unmatchedAutomaticDosesOfTwoSourcesLeaveNoSumNextToMatchedDoses() {
+  @Test func unmatchedAutomaticDosesOfTwoSourcesHaveNoSumEvenIfTypedDosesMatch() {
     func automatic(_ source: CountingSource, later: Int64 = 0) -> [Entry] {
       (0..<25).map { (index: Int64) -> Entry in
         let (day, place) = (index / 5, index % 5)

@@ -65,7 +65,7 @@ struct GroupSumTests {
     #expect(total.leftOut[.overlapping] > 0 && total.leftOut[.scan] > 0)
   }
 
-  @Test(arguments: timeGroupings) func thePossibleTimeOfAllGroupsAddsUpToTheTotal(_ grouping: Grouping) {
+  @Test(arguments: timeGroupings) func thePossibleSensorTimeOfGroupsAddsUpToTheTotal(_ grouping: Grouping) {
     let result = figures(
       Self.readings(3), by: grouping, since: "2026-02-25T00:00", until: "2026-03-06T12:00")
     #expect(result.total.sensor.possibleMinutes == 9 * 1440 + 720)

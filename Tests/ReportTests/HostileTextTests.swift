@@ -75,7 +75,7 @@ struct HostileTextTests {
     ("<p>clean</p>", "<p>a<script>b</p>"), ("<a href=\"clean\">", "<a href=\"\" onfocus=\"x\">"),
     ("<title>clean</title>", "<title></title><style></title>"),
   ])
-  func unescapedMarkupIsFoundByTheComparison(_ clean: String, _ hostile: String) {
+  func unescapedMarkupIsFoundByTheComparisonOfTags(_ clean: String, _ hostile: String) {
     #expect(tags(clean) != tags(hostile))
     #expect(tags(clean) == tags(clean.replacing("clean", with: Markup("\"<b> onfocus='x'").description)))
   }

@@ -80,7 +80,7 @@ struct LongPeriodTests {
   }
 
   @Test(arguments: Grouping.allCases.map(Optional.some) + [nil])
-  func hoursSkippedByAClockChangeAreNotCountedAsPossibleTime(_ grouping: Grouping?) {
+  func hoursSkippedByAClockChangeAreNotCountedAsPossibleSensorTime(_ grouping: Grouping?) {
     let period = Period(start: Self.start, end: Self.start + 5 * Self.day - 6 * 3600)
     let time = PossibleTime(period, by: grouping, offset: Self.journey)
     #expect(time.total.seconds == period.end - period.start && time.total.days == 5)
@@ -106,7 +106,7 @@ struct LongPeriodTests {
   }
 
   @Test(arguments: [Int64(-400), 0, 20_514])
-  func thePossibleTimeOfTheGroupsOfALongPeriodAddsUp(_ day: Int64) {
+  func thePossibleSensorTimeOfTheGroupsOfALongPeriodAddsUp(_ day: Int64) {
     let period = Period(start: day * Self.day + 5 * 3600 + 7, end: (day + 40) * Self.day + 61)
     for grouping in [Grouping.hour, .day, .week, .month, .weekday] {
       let time = PossibleTime(period, by: grouping) { _ in 3600 }

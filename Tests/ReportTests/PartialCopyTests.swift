@@ -131,7 +131,7 @@ import Testing
     #expect(Figures.result(own + copy, rules: answered).doubts.isEmpty)
   }
 
-  @Test func onOneDayFewOrOtherDosesOfAnotherSourceAreAdded() {
+  @Test func fewOrDifferentDosesOfAnotherSourceOnOneDayCauseNoWarning() {
     let own = Self.manyDoses(Figures.diary, days: 6)
     let copy = Self.manyDoses(Figures.phone, days: 1, later: 200)
     func hasWarning(_ other: [Entry]) -> Bool { !Figures.result(own + other).doubts.isEmpty }

@@ -148,7 +148,7 @@ struct PlotPartTests {
     #expect(abs(scale.top / factor - top) < 0.001)
   }
 
-  @Test func overlappingChartLabelsAreMovedAndTheRestCounted() {
+  @Test func overlappingChartLabelsAreMovedOrCountedAsLeftOut() {
     let frame = PlotFrame(
       PlotSigns(isASCII: true), GlucoseText(.milligramsPerDecilitre), .standard, highest: 0, columns: 40,
       rows: 6)

@@ -72,7 +72,7 @@ struct RandomPictureTests {
     "<a><b></a></b>", "<a", "<a><b/>", "<a b=\"1\" b=\"2\"/>", "<a b=1/>", "<a>x & y</a>", "<a b=\"&x;\"/>",
     "<a>1 > 0</a>", "</a>", "<1/>",
   ])
-  func invalidMarkupIsFoundByTheCheck(_ text: String) {
+  func invalidMarkupIsFoundByTheXMLCheck(_ text: String) {
     #expect(!XMLCheck(text).faults.isEmpty, "\(text)")
     #expect(XMLCheck("<a b=\"1\"><c>x &amp; y</c><d/></a>").faults.isEmpty)
   }
@@ -83,7 +83,7 @@ struct RandomPictureTests {
     "<path d=\"M1 2L3 4 101 5\"/>", "<path d=\"M1 2H101\"/>", "<path d=\"M1 2C3 4\"/>",
     "<text x=\"a\" y=\"1\">b</text>",
   ])
-  func elementsOutsideThePictureAreFoundByTheCheck(_ text: String) {
+  func elementsOutsideThePictureAreFoundByTheXMLCheck(_ text: String) {
     #expect(!XMLCheck(text).strays(width: 100, height: 50).isEmpty, "\(text)")
     let inside = "<rect x=\"90\" y=\"0\" width=\"10\" height=\"50\"/><path d=\"M1 2L3 4 100 50H7h1Z\"/>"
     #expect(XMLCheck(inside).strays(width: 100, height: 50).isEmpty)

@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test(arguments: ["tidepool", "tandem", "apple-health", "carelink", ""])
-  func gapsOfASourceThatStatesAllRatesAreSuspensions(format: String) {
+  func gapsBetweenRatesAreSuspensionsIfTheSourceStatesAllRates(format: String) {
     let source = CountingSource(format: format, part: "pump")
     let entries = Self.rates(source, hours: 0..<72, minutes: 30) + Self.doses(days: 0..<3)
     #expect(Self.sums(entries) == [102, 72, 30] && Self.eachDay(entries, 0..<3) == [34, 34, 34])

@@ -165,7 +165,7 @@ struct StatisticsTests {
     #expect(sensor.episodesPerDay(.low) == .absent(.shortTime(minutes: 5)))
   }
 
-  @Test func fourDaysOfDataAreTooFewForTwoWeeks() {
+  @Test func aPeriodOfTwoWeeksWithFourDaysOfDataHasNoTimeInRange() {
     let result = figures(Self.samples(4 * 288), since: "2026-03-02", until: "2026-03-16").total.sensor
     #expect(agree(result.active.number, 28.571429))
     #expect(result.ranges[2].percent == .absent(.littleTime(percent: result.active.number ?? 0)))
@@ -248,7 +248,7 @@ struct StatisticsTests {
     #expect(result.total.days == 2)
   }
 
-  @Test func anHourSkippedByAClockChangeIsNotCountedAsPossibleTime() throws {
+  @Test func anHourSkippedByAClockChangeIsNotCountedAsPossibleSensorTime() throws {
     var zone = try LogbookZone(name: "Europe/Berlin")
     let period = Period(start: Time.at("2026-03-28T23:00"), end: Time.at("2026-03-29T22:00"))
     let hours = PossibleTime(period, by: .hour) { zone.place($0).utcOffset }
