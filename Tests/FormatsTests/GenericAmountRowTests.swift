@@ -85,7 +85,8 @@ import Testing
     ("Dose,Type", ["5,breakfast", "6,drink", "8,dinner"], "carbs"),
     ("Dose,Unit", ["5,g", "6,g", "8,grams"], "carbs"),
   ])
-  func columnsThatDoNotDescribeAmountsExcludeNoRow(_ header: String, _ rows: [String], _ role: String) throws {
+  func columnsThatDoNotDescribeAmountsExcludeNoRow(_ header: String, _ rows: [String], _ role: String) throws
+  {
     let export = try export(rows, header, [role: "Dose"])
     #expect(
       export.records.count == 3 && export.skipped.isEmpty && export.rejections.isEmpty, "\(export.skipped)")

@@ -260,7 +260,7 @@ extension InputHead {
     "person", "participantId", "participant_id", "mrn",
   ]
   /// JSON members for a person's name. If a member has only the first name, its value here is the name of the
-  /// member with the last name; otherwise the value is nil.
+  /// member with the last name. Otherwise the value is nil.
   private static let nameMembers: [String: String?] = [
     "firstName": "lastName", "first_name": "last_name", "patientName": nil, "patient_name": nil,
   ]
