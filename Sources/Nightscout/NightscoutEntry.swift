@@ -56,7 +56,7 @@ package enum NightscoutEntry {
   /// The member `device`. The server does not allow changing this member, so it depends only on the device.
   private static func name(_ device: Device) -> String {
     let name = [device.vendor, device.model, device.serial].filter { !$0.isEmpty }.joined(separator: " ")
-    // API v1 would escape this character as HTML. The changed name would count as another device.
+    // API v1 would escape `<` as HTML. The changed name would count as another device.
     return name.isEmpty ? NightscoutDocument.app : name.replacing("<", with: "‹")
   }
 

@@ -161,8 +161,8 @@ package struct SensorSelection: Sendable {
     sample.instant + Int64(sensors[sample.rank].interval.minutes * 60) - Self.toleranceSeconds
   }
 
-  /// Decides the result of a kept sample. The latest used sample of another sensor decides, and so do the
-  /// samples around it whose sensors have a lower rank. The results of those samples are decided first.
+  /// Decides the result of a kept sample. It is left out if it overlaps certain used samples. These are the
+  /// latest one, if another sensor took it, and those of sensors with a lower rank, which are decided first.
   private mutating func outcome(at index: Int) -> Outcome {
     if let outcome = held[index].outcome { return outcome }
     let outcome: Outcome = isOverlapped(at: index) ? .overlapping : .used

@@ -177,7 +177,7 @@ import Testing
 
   /// Zeros are read up to 64 MiB, and data that compress like exports are read in any size. In the test's
   /// data of the second kind, 1/16 of the bytes are random.
-  @Test func compressedDataWithAUsualRatioIsUnpackedToItsEnd() throws {
+  @Test func compressedDataWithAUsualCompressionRatioIsUnpackedToItsEnd() throws {
     var (generator, block) = (SeededGenerator(seed: 1), Self.zeros)
     for place in 0..<block.count / 16 { block[place] = UInt8.random(in: 0...255, using: &generator) }
     for (megabyte, pieces) in [(Self.zeros, 64), (block, 66)] {

@@ -99,8 +99,8 @@ struct SampleExport {
     var reader = try InputReader(path: file.url.path, options: options)
     let lines = try Rendering.lines(from: &reader).dropFirst()
     guard !isWithoutHeader, let header = reader.header else { return nil }
-    // If joined files have different headers, `header` is the header of the last file, which follows items
-    // of the first file.
+    // If joined files have different headers, `header` is that of the last file. It is then below items of
+    // the first file, so the result is nil.
     let place = text.firstRange(of: header)
     guard let place, try lines.first.map({ try line(of: $0) > count(text[..<place.lowerBound]) }) ?? true
     else {

@@ -36,7 +36,7 @@ import Testing
       }
     }
     #expect(try shown("Europe/Madrid") == ["2026-01-15T11:30:00 3600", "2026-05-30T12:30:00 7200"])
-    // A server without a stated zone shows times in UTC.
+    // With UTC as the zone of the logbook, times are shown in UTC.
     #expect(try shown("UTC") == ["2026-01-15T10:30:00 0", "2026-05-30T10:30:00 0"])
   }
 

@@ -67,7 +67,7 @@ import Testing
       ("ENTERED_IN_BOLUS_WIZRD", .calculator), ("ENTERED_IN_SENSOR_CALIB", .calibration),
       ("BG_SENT_FOR_CALIB", .calibration),
     ] as [(String, ReadingMarks)])
-  func theSourceOfACareLinkFingerStickGivesItsMark(_ source: String, _ marks: ReadingMarks) throws {
+  func theSourceOfACareLinkFingerStickDeterminesItsMarks(_ source: String, _ marks: ReadingMarks) throws {
     var row = row("08:00:01", "BG Reading (mg/dL)", "142")
     row["BG Source"] = source
     let header = Self.header.replacing(",BG Reading", with: ",BG Source,BG Reading")
@@ -105,7 +105,9 @@ import Testing
     ("CLOSED_LOOP_BG_CORRECTION", "rapid", false), ("BOLUS_WIZARD", "rapid", false),
     ("MANUAL", "rapid", false), ("", "rapid", false),
   ])
-  func theSourceOfACareLinkBolusGivesItsUse(_ source: String, _ use: String, _ isAutomatic: Bool) throws {
+  func theSourceOfACareLinkBolusShowsWhetherItIsBasalOrRapidInsulin(
+    _ source: String, _ use: String, _ isAutomatic: Bool
+  ) throws {
     var row = row("08:00:01", "Bolus Volume Delivered (U)", "0.125")
     (row["Bolus Type"], row["Bolus Source"]) = ("Normal", source)
     let dose = try #require(try export([row], header: Self.header + ",Bolus Source").records.first)

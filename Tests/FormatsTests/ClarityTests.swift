@@ -444,7 +444,7 @@ import Testing
   }
 
   @Test(arguments: ["basal", "12 basse", "Glycémie", "low high"])
-  func otherClarityWordsAreNotReadAsLowOrHigh(_ word: String) throws {
+  func unrelatedClarityWordsAreNotReadAsLowOrHigh(_ word: String) throws {
     let (export, values) = try Self.kinds([Self.canadian(0, "8"), Self.canadian(5, word)])
     #expect(values == ["8"] && export.rejections.count == 1)
   }

@@ -82,7 +82,7 @@ import Testing
     "KH (BE)", "Carbs (KE)", "exchanges", "Broteinheiten", "ХЕ", "Porciones", "Porções", "HC (rac.)", "カーボ",
     "Carbohydrate (10 g)", "KH [x10g]",
   ])
-  func exchangesAreServingsAndNotGrams(_ name: String) throws {
+  func carbohydrateExchangesAreReadAsServingsAndNotGrams(_ name: String) throws {
     let meals = try fields("Time,Glucose (mg/dL),\(name)\n2026-05-01 07:00,120,4\n", ["carbs": name])
     #expect(meals.map { $0["servings"] } == [.number(4)] && meals.allSatisfy { $0["carbs"] == nil })
   }

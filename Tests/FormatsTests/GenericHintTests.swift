@@ -64,7 +64,7 @@ import Testing
     ("time,value\n03/04/2026 07:00,32\n03/04/2026 12:00,12\n", 4),
     ("time,glucose_kitchen\n2026-05-01 07:00,101\n2026-05-01 12:00,140\n", 1),
     ("time,CBG\n2026-05-01 07:00,101\n2026-05-01 12:00,140\n", 2),
-    // One command both selects the rows and names the column.
+    // One suggested command both selects the rows with glucose and names the columns.
     (
       "class,value,occurred_at\nGlucoseMeasurement,101,2026-05-01 07:00\nStepCount,90,2026-05-01 07:05\n"
         + "GlucoseMeasurement,104,2026-05-01 12:00\n", 1

@@ -73,7 +73,7 @@ import Testing
     for order in [times, times.reversed(), shuffled] { #expect(try kind(table(order)) == "cbg (inferred)") }
   }
 
-  @Test func aPartOfAnExportHasTheDetectedKindOfTheWhole() throws {
+  @Test func aPartOfAnExportIsDetectedAsTheSameKindAsTheWhole() throws {
     let late: [Double] = [0.5, 0, 0, 0, 0, 0, 0]
     let sensor = (0..<2000).map { (row: Int) -> Double in Double(row * 5) + late[row % 7] }
     for part in [0..<4, 0..<20, 1700..<2000, 700..<1500] {

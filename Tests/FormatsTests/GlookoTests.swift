@@ -94,7 +94,7 @@ import Testing
     ("Tresiba", "", "long"), ("NPH", "Intermediate acting", "long"), ("Humalog Mix 75/25", "Premixed", "mix"),
     ("Novorapid", "Rapid", "rapid"), ("Novorapid", "Long acting", "long"), ("pen", "", nil),
   ])
-  func theNameOfAGlookoInsulinGivesItsUseIfTheTypeDoesNot(
+  func aGlookoDoseWithoutAnInsulinTypeGetsTheSubtypeOfItsInsulinName(
     _ name: String, _ type: String, _ use: String?
   ) throws {
     let export = try TextExport(

@@ -80,7 +80,7 @@ import Testing
   }
 
   /// The two halves of a dual wave have equal doses and times.
-  @Test func bothPartsOfAnOhioDualWaveCount() throws {
+  @Test func bothPartsOfAnOhioDualWaveBolusAreRead() throws {
     func bolus(_ type: String, _ end: String) -> String {
       #"<event ts_begin="07-12-2021 18:00:00" ts_end="07-12-2021 \#(end)" type="\#(type)" dose="3.0"/>"#
     }

@@ -55,7 +55,7 @@ import Testing
     (#"[{"code":"bg/out-of-range","value":"high","threshold":0}]"#, #""high":5.5,"unit":"mmol/L""#),
     (#"[{"code":"bg/unknown-value"}]"#, #""value":5.5,"unit":"mmol/L""#), (#""[{'code':""#, #""value":5.5"#),
   ])
-  func annotationsOfTidepoolDetermineLowAndHigh(_ annotations: String, _ expected: String) throws {
+  func aTidepoolAnnotationStatesThatAValueIsLowOrHigh(_ annotations: String, _ expected: String) throws {
     let lines = try Rendering.items(ofText: item(#""type":"smbg","value":5.5,"annotations":\#(annotations)"#))
     #expect(lines.first?.contains(expected) == true)
   }
@@ -99,7 +99,9 @@ import Testing
     (#"{"simple":{"brand":"Tresiba"}}"#, "long"),
     (#"{"simple":{"actingType":"rapid","brand":"Lantus"}}"#, "rapid"), (#"{"name":"pen"}"#, nil),
   ])
-  func theNameOfATidepoolInsulinGivesItsUseIfNothingElseDoes(_ formulation: String, _ use: String?) throws {
+  func aTidepoolDoseWithoutAnActingTypeGetsTheSubtypeOfItsInsulinName(_ formulation: String, _ use: String?)
+    throws
+  {
     let lines = try Rendering.items(
       ofText: item(#""type":"insulin","dose":{"total":9},"formulation":\#(formulation)"#))
     let found = lines[0].firstMatch(of: /"subtype":"([a-z]+)"/).map { String($0.output.1) }

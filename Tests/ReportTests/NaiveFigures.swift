@@ -74,7 +74,7 @@ struct RandomWalk {
     value = Int.random(in: 80...220, using: &generator)
   }
 
-  /// The next value, with steps of at most about this number of mg/dL.
+  /// The next value. It differs from the previous one by at most about `step` mg/dL.
   mutating func next(step: Int = 30) -> Int {
     value = min(400, max(40, value + Int.random(in: -step...step, using: &generator) + (140 - value) / 20))
     return value

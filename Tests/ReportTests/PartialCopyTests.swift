@@ -105,8 +105,8 @@ import Testing
 
   @Test func differentDosesOfASmallerSourceAreNotTreatedAsCopies() {
     let own = Self.doses(Figures.diary)
-    // In three cases, the smaller source has amounts that the first source never has, equal amounts at
-    // varying delays, or only few equal amounts.
+    // There is no warning in these three cases. The smaller source has amounts that the first source never
+    // has, equal amounts at varying delays, or only few equal amounts.
     let other = Self.moved(Self.part(own) { $0 % 2 == 0 }, to: Figures.phone, by: 3600, factor: 0.77)
     #expect(Figures.result(own + other).doubts.isEmpty)
     let scattered = Self.part(own) { $0 % 2 == 0 }.enumerated().flatMap { index, entry in
@@ -189,7 +189,7 @@ import Testing
     #expect(result.doubts.isEmpty)
   }
 
-  @Test func twoSourcesThatTogetherEqualAThirdHaveNoSum() {
+  @Test func dosesOfTwoSourcesThatTogetherResembleAThirdSourceHaveNoSum() {
     let own = Self.doses(Figures.diary)
     // The amounts differ a little and the times by minutes, so no single dose matches.
     let copies =

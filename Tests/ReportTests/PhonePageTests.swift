@@ -44,7 +44,7 @@ struct PhonePageTests {
     #expect(about.filter { $0.scrolls && $0.narrow == nil }.count == 0)
   }
 
-  @Test func onAPhoneEqualWeekdaysAreInOneRow() throws {
+  @Test func onAPhoneDaysOfTheSameWeekdayAreInOneRow() throws {
     let page = try page(.of(.sensor))
     let texts = DrawingCheck.texts(page.thumbnailsBox(Sheet.phoneWidth, height: 400))
     func place(_ text: String) throws -> (x: Double, y: Double) {

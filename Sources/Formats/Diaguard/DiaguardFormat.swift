@@ -27,7 +27,7 @@ struct DiaguardFormat: ExportFormat {
 
   /// The maximum number of foods whose carbohydrates are kept. The list of the app has some thousand.
   private static let maxFoods = 20_000
-  /// The maximum number of bytes in the name of such a food.
+  /// The maximum number of bytes in the name of a food whose carbohydrates are kept.
   private static let maxNameBytes = 200
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {

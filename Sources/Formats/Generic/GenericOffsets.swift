@@ -66,7 +66,7 @@ extension GenericFinding {
   }
 
   /// Whether a column with this name can only hold time zones or offsets from UTC. Under the name `zone` it
-  /// may hold zones of training, and under `offset` the offset of a calibration.
+  /// may hold heart-rate zones of a training, and under `offset` the offset of a calibration.
   static func isNameOfZones(_ words: HeaderWords) -> Bool {
     let isOfTime = !words.words.isDisjoint(with: ["utc", "gmt", "zone", "time"])
     return words.role == .offset && !["offset", "zone", "gmt"].contains(words.name)

@@ -67,7 +67,8 @@ struct GlucoseName {
   var isCBG: Bool { has(["cbg"]) }
 
   /// Whether all words of the name, without its unit, are words for a value, its kind, or a device.
-  /// Laboratories measure many other things in these units.
+  /// With any other word, a unit of glucose proves nothing, since laboratories measure many other things in
+  /// these units.
   private var namesOnlyAValue: Bool {
     tokens.allSatisfy { token in
       [Self.values, Self.kinds, Self.brands, Self.connectors].contains { $0.contains(token) }

@@ -109,7 +109,7 @@ extension XDripFormat {
     _ kind: ReadingKind, _ cell: Field, tick: Int64, at time: ShownTime, marks: ReadingMarks = [], _ row: Row,
     into out: inout BatchBuilder
   ) {
-    // A number in quotes is text in the database, and the app does not write text.
+    // A number in quotes is text in the database. The app does not write text, so the value is rejected.
     let value = cell.shape == .quoted ? .rejected("the glucose value is not a number") : glucose.read(cell)
     switch value {
     case .empty: out.skip("reading without a value")

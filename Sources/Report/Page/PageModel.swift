@@ -36,8 +36,8 @@ package struct PageModel: Sendable {
     let reading: Markup
     /// The name of the picture.
     let title: Markup
-    /// The picture's classes in the style sheet: text, the whole width or a part of it, and whether a phone
-    /// shows `narrow` instead.
+    /// The picture's classes in the style sheet. They state its width, whether it is text or a table, and
+    /// whether a phone shows `narrow` instead.
     let kind: String
     /// The picture that a phone shows instead; nil if a phone shows this picture.
     let narrow: PhonePicture?

@@ -3,7 +3,7 @@
 /// A rectangle of a terminal's cells. Each cell has two by four dots (the braille signs from U+2800 on). In
 /// ASCII, a cell with dots is a star.
 ///
-/// In each cell, the sign on top covers the dots, and the dots cover the sign of the ground.
+/// In each cell, a sign on top hides the dots. Dots hide a sign of the ground.
 struct PlotCanvas: Sendable {
   private static let bits: [UInt8] = [1, 8, 2, 16, 4, 32, 64, 128]
 
