@@ -515,8 +515,9 @@ extension SourceTally {
     }
   }
 
-  /// The smallest set of other sources whose items together have the amounts of a source. This must be so on
-  /// nearly all days on which the source and the set have items. Nil if there is no such set.
+  /// Several other sources whose items together have the amounts of a source. The sources with the largest
+  /// amounts are added until the totals agree. The amounts must also agree on at least four fifths of the
+  /// days. Nil if there are no such sources, or if one of them has all of the items.
   private func parts(of whole: Int, on around: ClosedRange<Int>) -> [Int]? {
     let open = around.filter { days[whole][$0]?.isDecided == false }
     let rest = { (source: Int, day: Int) in

@@ -53,11 +53,11 @@ package struct Statistics: Sendable {
     package var grouping: Grouping?
     /// The limits of the ranges.
     package var targets = Targets.standard
-    /// The first instant of the requested period; nil for a period that begins with the first reading. If the
-    /// period begins long before the first item that counts, the days before that item are left out: see
-    /// `DataRules.maxEmptyDays`.
+    /// The first instant of the requested period; nil for a period that begins with the first item that
+    /// counts. If the requested period begins long before that item, the days before the item are left out:
+    /// see `DataRules.maxEmptyDays`.
     package var since: Int64?
-    /// The instant immediately after the period; nil for a period that ends with the last reading.
+    /// The instant immediately after the period; nil for a period that ends with the last item that counts.
     package var until: Int64?
     /// Whether to calculate the profile by the time of day.
     package var hasProfile = false

@@ -55,8 +55,8 @@ final class RelationshipReader: XMLPart {
     relations.filter { $0.value.type.hasSuffix("/\(type)") }.min { $0.key < $1.key }?.value.target
   }
 
-  /// The path in the archive of a target that is relative to a folder. It is in lower case, since the names
-  /// of files in an office document ignore case.
+  /// The path in the archive of a target. The target is relative to a folder, or to the archive if it begins
+  /// with a slash. The path is in lower case, since the names of files in an office document ignore case.
   static func path(_ target: String, from folder: String) -> String {
     var parts = target.hasPrefix("/") ? [] : folder.split(separator: "/").map(String.init)
     for part in target.split(separator: "/") {

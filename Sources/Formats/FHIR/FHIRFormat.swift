@@ -90,8 +90,8 @@ struct FHIRFormat: ExportFormat {
     Self.references(people.chosen).compactMap { StatedPerson(id: $0, of: Self.id) }
   }
 
-  /// The two notations of a reference to a patient. A Bundle refers by `urn:uuid:` to an id that is a UUID,
-  /// other documents refer to it by `Patient/`.
+  /// The notations of a reference to a patient. If the patient's id is a UUID, a Bundle refers to it by
+  /// `urn:uuid:`, and other documents by `Patient/`. Any other reference has one notation.
   private static func references(_ reference: String?) -> [String] {
     guard let reference else { return [] }
     let forms = ["urn:uuid:", "Patient/"]

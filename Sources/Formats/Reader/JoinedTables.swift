@@ -32,7 +32,7 @@ enum JoinedTables {
   }
 
   /// Whether one of the rows is a header with a name for times. A row of the same width below it must have a
-  /// time in that column.
+  /// time in that column, and a value.
   private static func isTable(_ rows: ArraySlice<[String]>) -> Bool {
     rows.indices.contains { place in
       let names = rows[place]

@@ -243,7 +243,8 @@ extension TidepoolFormat {
   }
 
   /// The glucose at a threshold. Thresholds are in mg/dL whatever the row's unit
-  /// (docs/device-data/oor-values.md of TidepoolApi). A number too low for mg/dL is taken as mmol/L.
+  /// (docs/device-data/oor-values.md of TidepoolApi). A number below 10, or from 20 to 36 with a fraction, is
+  /// taken as mmol/L.
   private static func glucoseLimit(_ number: Double) -> Quantity? {
     guard number.isFinite, number > 0, number <= 1000 else { return nil }
     let isMillimoles = number < 10 || (number > 20 && number < 36 && number != number.rounded())

@@ -363,7 +363,7 @@ extension DayCurve {
   }
 
   /// The parts of the day, each with one offset of the sensor's clock, in the order of time. Empty if the day
-  /// has the clock of the logbook.
+  /// has the clock of the logbook, or if the offsets are not those of a journey.
   private var clockPieces: [ClockPiece] {
     var pieces: [ClockPiece] = []
     for dot in sensor {

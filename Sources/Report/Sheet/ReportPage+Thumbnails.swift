@@ -133,8 +133,9 @@ extension ReportPage {
     return drawing
   }
 
-  /// The shares of basal insulin and boluses in the insulin of the period. Nil if a day has only one of the
-  /// two: if doses were not recorded, the shares would look like a change of the treatment.
+  /// The shares of basal insulin and boluses in the insulin of the period. Nil if some insulin is premixed or
+  /// of unknown use, or if a day has only one of the two kinds: if doses were not recorded, the shares would
+  /// look like a change of the treatment.
   private var basalShare: String? {
     let amounts = total.amounts
     let (basal, bolus) = (amounts.basal, amounts.bolus)
