@@ -57,7 +57,7 @@ package enum NightscoutTreatment {
   }
 
   /// Removes members that other programs would misunderstand. They treat `insulin` as a rapid bolus, and
-  /// compute its remaining effect. So other insulin is written only as text.
+  /// compute its remaining effect. So other insulin, except a temporary basal rate, is written only as text.
   private static func hideFromCalculators(_ shown: inout [String: JSONValue], _ state: RecordState) {
     let subtype = state.fields.subtype
     if subtype == "basal", shown["absolute"] != nil, shown["duration"] != nil, shown["insulin"] == nil {

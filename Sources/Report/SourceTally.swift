@@ -430,8 +430,8 @@ extension SourceTally {
     note(day, pair, shift)
   }
 
-  /// Whether each of two sources has an item in the sums that the other source lacks, and no person decided
-  /// about the sources.
+  /// Whether each of two sources has an item in the sums that the other source lacks. An item of the two must
+  /// be in the period, and no person may have decided about the sources.
   private static func areOpen(_ own: Day, _ other: Day) -> Bool {
     (own.isShown || other.isShown) && !own.isDecided && !other.isDecided && own.counted > 0
       && other.counted > 0

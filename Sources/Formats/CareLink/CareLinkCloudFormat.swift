@@ -102,7 +102,7 @@ struct CareLinkCloudFormat: ExportFormat {
   }
 
   /// The offset in seconds between the two times of the phone's last transfer, rounded to a quarter of an
-  /// hour as every zone is. Nil if one of them is missing or in 1970.
+  /// hour as every zone is. Nil if one of them is missing or in 1970, or if they are a day or more apart.
   private static func offset(shown: Field, sent: Field) -> Int32? {
     guard let local = shown.yearFirstTime?.deviceTime.seconds, let instant = sent.instant?.seconds,
       local > 86400 * 366, instant > 86400 * 366, abs(local - instant) < 86400
