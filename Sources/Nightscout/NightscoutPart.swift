@@ -42,7 +42,7 @@ package struct NightscoutPart: Hashable, Sendable {
     list?.items?.compactMap(NightscoutPart.init) ?? []
   }
 
-  /// Parses the state. API v1 escapes characters of HTML in every text. If the digest does not match, the
+  /// Parses the state. API v1 may have escaped characters of HTML. If the digest does not match, the
   /// text is unescaped first.
   private static func state(_ text: String, digest: String?) -> RecordState? {
     let plain = state(text)

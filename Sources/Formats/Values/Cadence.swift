@@ -79,9 +79,9 @@ struct Cadence {
     return steps.count >= Self.minSteps && steps.count { $0 > Self.longestStep } * 2 >= steps.count
   }
 
-  /// Whether most times are equally far apart, by 16 to 59 minutes, for half a day or more. That is too often
-  /// for a person, and too seldom for a sensor. The rows may be a selection of a sensor's values, or
-  /// averages.
+  /// Whether most of at least 24 steps between times are nearly equal, with a median of 16 to 59 minutes.
+  /// That is too often for a person, and too seldom for a sensor. The rows may be a selection of a sensor's
+  /// values, or averages.
   var isSteady: Bool {
     let steps = steps(of: distinctTimes, lag: 1).sorted()
     guard steps.count >= Self.minSteadySteps else { return false }

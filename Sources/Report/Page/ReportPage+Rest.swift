@@ -101,8 +101,8 @@ extension ReportPage {
       blocks: [PageModel.Block(parts: [part] + doubledParts)])
   }
 
-  /// One paragraph for each kind of items that were left out because another source has them, too. It names
-  /// both sources.
+  /// A table of the items that were left out because another source has them, too. Each row names both
+  /// sources and the kind of the items. Empty without such items.
   private var doubledParts: [PageModel.Part] {
     let names: [CountableItem.Kind: String] = [
       .insulin: texts.insulin, .food: texts.carbohydrates, .smbg: texts.sticks, .ketone: texts.ketones,

@@ -62,7 +62,7 @@ extension ReportPage {
     return drawing
   }
 
-  /// The target range. If the targets are not the standard ones, the text also names the people for whom they
+  /// The target range. For the targets `older` and `pregnancy`, the text also names the people for whom they
   /// are meant.
   private var targets: String {
     let range = "\(texts.targetRange) \(glucose.range(contents.targets)) \(contents.unit.name)"

@@ -148,8 +148,8 @@ extension ReportPage {
     return "\(texts.basal) : \(texts.bolus) \(percent) : \(100 - percent)"
   }
 
-  /// The box with the devices by model, the readings that were left out, and the statement that the report is
-  /// not a medical device.
+  /// The box with the doubts about two sources, the devices by model, and the readings that were left out. It
+  /// also states that the report is not a medical device.
   var footBox: Drawing {
     let names = deviceNames.filter { !$0.isEmpty }.map(ForeignText.shown)
     let reasons = LeftOut.allCases.filter { total.leftOut[$0] > 0 }.map {
