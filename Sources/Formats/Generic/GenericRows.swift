@@ -307,8 +307,8 @@ struct GenericRows {
       }
   }
 
-  /// Whether all rows must be surveyed, because a column may name persons. A second person may occur only in
-  /// a late row.
+  /// Whether all rows must be surveyed, because a column may name persons or mark rows. A second person or a
+  /// mark may occur only in a late row.
   var needsAllRows: Bool {
     series.contains(where: \.isUndecided) || columns.contains { !$0.isPick && !$0.hasRemarks }
   }
