@@ -163,7 +163,7 @@ import Testing
     #expect(try read(Self.attachment(fields, deleted: true)).rejections.count == 1)
   }
 
-  @Test func aDeletedAttachmentIsExportedWithoutFields() throws {
+  @Test func aDeletedAttachmentWithoutFieldsIsNotRejected() throws {
     #expect(try read(Self.attachment(RecordFields(), deleted: true)).rejections == [])
   }
 

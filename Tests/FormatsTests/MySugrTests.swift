@@ -243,7 +243,7 @@ import Testing
     #expect(mixed.rejections.map(\.line) == [3])
   }
 
-  @Test func mySugrGlucoseWithoutASensorIsMarkedAsManual() throws {
+  @Test func mySugrGlucoseAndKetonesAreMarkedAsManual() throws {
     let export = try Self.read([Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [3: "120", 22: "0.4"])])
     #expect(export.readings.map(\.kind) == [.smbg, .ketone])
     #expect(export.readings.allSatisfy { $0.marks == .manual })
