@@ -245,6 +245,7 @@ extension XMLScanner {
   /// Parses the children of an element, and its end tag.
   ///
   /// - Parameter depth: the depth of that element, from 1.
+  /// - Returns: false if the children or the tag are not plain or not complete.
   private func readContent(
     _ tags: inout PlainTags, of outer: Range<Int>, depth: Int, isRow: Bool = false
   ) -> Bool {

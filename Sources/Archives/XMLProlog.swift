@@ -73,7 +73,7 @@ package struct XMLProlog {
   }
 
   /// Moves past `<!DOCTYPE name [ … ]>`. The content of the brackets ends at the first `]` before a `>`,
-  /// outside of comments.
+  /// outside of comments. Returns false if the document type is incomplete.
   private mutating func skipDocumentType() -> Bool {
     let start = place
     place += 9

@@ -170,6 +170,8 @@ extension AccuChek360Format {
 
   /// Adds the insulin, food, exercise and event of a row. Doses get the column's number as text, since the
   /// file does not state which insulins are the first, second and third.
+  ///
+  /// - Returns: whether an item was added, or the row was rejected.
   private func readRecords(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
     let columns = header.columns
     let wanted = [

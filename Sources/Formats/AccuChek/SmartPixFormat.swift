@@ -80,7 +80,8 @@ struct SmartPixFormat: ExportFormat {
     return .data
   }
 
-  /// Adds the glucose of an entry. If the entry has `---`, there is no value, and nothing is added.
+  /// Adds the glucose of an entry. If the entry has `---`, there is no value, nothing is added, and the
+  /// result is false.
   private func readGlucose(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
     let cell = glucose.read(row[Name.value].trimmed)
     if case .empty = cell { return false }
@@ -93,6 +94,8 @@ struct SmartPixFormat: ExportFormat {
 
   /// Adds the carbohydrates and insulin doses of a row. The doses get no subtype, since the file does not
   /// state which insulins are the first, second and third.
+  ///
+  /// - Returns: whether an item was added, or the row was rejected.
   private func readRecords(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
     let wanted =
       [AmountColumn(Name.carbs, "carbs", PlausibleAmounts.grams)]

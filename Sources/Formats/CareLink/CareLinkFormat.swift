@@ -363,6 +363,8 @@ extension CareLinkFormat {
 
   /// Adds a bolus with its delivered amount. Before this row, CareLink writes a row with only the selected
   /// amount; that row adds nothing.
+  ///
+  /// - Returns: whether the bolus was added, or the row was rejected.
   private mutating func addBolus(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) -> Bool {
     let cell = row[header[.delivered]].trimmed
     if cell.isEmpty { return false }

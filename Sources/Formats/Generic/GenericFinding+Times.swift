@@ -116,6 +116,7 @@ extension GenericFinding {
   }
 
   /// Finds the columns of times by name only, for a header without rows: an export that is still empty.
+  /// Returns a problem if the names do not determine the columns.
   private mutating func findTimeByName(_ named: [Int]) -> GenericProblem? {
     if named.count == 1 {
       columns[.time] = named[0]

@@ -198,7 +198,7 @@ extension GenericFinding {
   }
 
   /// Uses a column whose name does not state what its values measure, if something else shows that it is
-  /// glucose.
+  /// glucose. Otherwise, returns a problem.
   private mutating func useNameless(_ place: Int) -> GenericProblem? {
     let choices = [GenericColumns(value: place)]
     let others = header.names.indices.filter { $0 != place && header.words[$0].namesOther }

@@ -569,7 +569,7 @@ extension GenericFinding {
     return names.joined(separator: ", ") + (places.count > 12 ? ", …" : "")
   }
 
-  /// The named columns that are not used.
+  /// The columns with a name that are not read. A warning lists them.
   var unused: [Int] {
     header.names.indices.filter { place in
       if columns.origins.contains(place) || place == columns.twin { return false }

@@ -122,7 +122,8 @@ private struct TimeScanner {
     return (hour % 12 + (isAfternoon ? 12 : 0), minute, second, true)
   }
 
-  /// Skips a word for a time of day at the end.
+  /// Skips a word after a time of day, such as `Uhr`, at the end of the text. Returns whether there is such a
+  /// word.
   private mutating func consumesClockWord() -> Bool {
     let rest = field.slice(position, field.count)
     guard rest.count > 0, Self.clockWords.contains(where: { rest.equalsFolded($0) }) else { return false }

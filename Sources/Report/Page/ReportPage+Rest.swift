@@ -71,7 +71,7 @@ extension ReportPage {
     ]
   }
 
-  /// The devices of the readings.
+  /// The section with the devices of the readings.
   var devices: PageModel.Section {
     let rows = deviceNames.map { PageModel.Row($0.isEmpty ? "—" : $0, []) }
     let part =

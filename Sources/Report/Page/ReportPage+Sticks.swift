@@ -3,7 +3,8 @@
 import Logbook
 
 extension ReportPage {
-  /// The section with the figures of finger sticks. They are shares of the readings, never of the time.
+  /// The section with the figures of finger sticks; nil without any. The figures are shares of the readings,
+  /// never of the time.
   var sticks: PageModel.Section? {
     let figures = total.fingerSticks
     guard figures.readings > 0 else { return nil }

@@ -4,8 +4,8 @@ import Logbook
 import PDF
 
 extension ReportPage {
-  /// The main figures of the period of the same length before this one, for comparison; nil if that period
-  /// has no readings.
+  /// The line with the main figures of the period of the same length before this one; nil if that period has
+  /// no readings.
   var earlierBox: Drawing? {
     guard let earlier = contents.earlier else { return nil }
     let hasSensor = total.sensor.readings > 0

@@ -4,7 +4,7 @@ import Logbook
 import PDF
 
 extension ReportPage {
-  /// The title of the report, and below it the name of the person.
+  /// The box with the title of the report, and below it the name of the person.
   var personBox: Drawing {
     var drawing = Drawing(width: 250, height: 52)
     drawing.part(.heading(1)) { $0.text(texts.title, 0, 14, Drawing.Font(size: 15, isBold: true)) }
@@ -32,7 +32,7 @@ extension ReportPage {
     return drawing
   }
 
-  /// The period, the target range and the zone, and how complete the data are.
+  /// The box with the period, the target range and the zone, and with how complete the data are.
   var periodBox: Drawing {
     var drawing = Drawing(width: Sheet.width - 250 - Sheet.gap, height: 52)
     let days = total.days == 1 ? texts.oneDay : PageTexts.fill(texts.manyDays, "\(total.days)")
