@@ -42,7 +42,7 @@ import Testing
     #expect(try readings(text).map(\.kind) == Array(repeating: .smbg, count: 14))
   }
 
-  @Test func aDiaryWithASeparateTimeOrAKindIsRead() throws {
+  @Test func aDiaryWithAColumnOfTimesOrOfKindsIsRead() throws {
     #expect(try readings(table("Date,Time,Blood sugar (mg/dL)", times: ["07:00"])).count == 14)
     let kinds = table("time,type,glucose", times: ["07:00"]) { "\($0) \($1),fingerstick,\($3)" }
     #expect(try readings(kinds).count == 14)
