@@ -87,7 +87,7 @@ import Testing
     #expect(try some.readings { $0.force = true }.readings.count == 24)
   }
 
-  /// The event of a row is not the kind of the sensor's value.
+  /// The event of a row does not change the kind of the sensor's value.
   @Test func aSensorValueNextToAnEventIsASensorValue() throws {
     let events = [3: "Calibration", 9: "Insulin Rapid", 15: "Carbs"]
     let text =

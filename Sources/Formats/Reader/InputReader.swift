@@ -196,7 +196,7 @@ public struct InputReader {
       }
       if nextHeader != nil || builder.rejectedBytes > Self.maxRejectedBytes { break }
       sinceLook += 1
-      // The clock is read after 1024 rows, and after a pipe delivered bytes, since reading it is slow.
+      // The clock is read only after 1024 rows, and after a pipe delivered bytes, since reading it is slow.
       if sinceLook == 1024 || (!isFile && input.source.bytesRead != bytesAtLook) {
         (sinceLook, bytesAtLook) = (0, input.source.bytesRead)
         if clock.now - start > .milliseconds(IngestBatch.maxMilliseconds) { break }
