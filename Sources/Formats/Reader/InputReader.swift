@@ -28,8 +28,8 @@ public struct InputReader {
   /// How the input ended; meaningful after `read` returned false.
   public private(set) var end = InputEnd.whole
   private let clock = ContinuousClock()
-  /// When a pipe was opened; nil for a file, and after the first batch was requested. The first batch ends one
-  /// second after this time.
+  /// When a pipe was opened; nil for a file, and after the first batch was requested. The first batch ends
+  /// one second after this time.
   private var waitingSince: ContinuousClock.Instant?
   /// The last header row as it was in the input; nil for inputs without one.
   package private(set) var header: String?
