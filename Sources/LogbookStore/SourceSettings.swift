@@ -84,7 +84,7 @@ package struct SourceState: Codable, Hashable, Sendable {
   package var lastSuccess: Int64?
   /// When the next attempt is due; nil for at once.
   package var nextAttempt: Int64?
-  /// The time before which the source asked for no requests. No option of a command overrides it.
+  /// The time before which no request may be sent, as the source asked. No option of a command overrides it.
   package var notBefore: Int64?
   /// The number of consecutive fetches that failed.
   package var failures = 0

@@ -117,7 +117,7 @@ struct ActionLog {
         """, arguments: [action, isAfter, guid])
   }
 
-  /// Logs the withdrawal with which an undo of the action hides a typed reading, although no record of it
+  /// Logs the withdrawal with which an undo of the action hides a typed reading. No record of this withdrawal
   /// exists yet.
   private func keep(_ reading: StoredReading, _ action: Int64, isAdded: Bool) throws {
     let withdrawal = Withdrawal(.reading(reading.identity), isHidden: true)

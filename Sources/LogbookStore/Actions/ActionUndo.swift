@@ -84,8 +84,8 @@ extension Store {
         """)
   }
 
-  /// The last merge of another store that added or changed items. A download has the same format, but its
-  /// counts lack the member `known`.
+  /// The last merge of another store that added or changed items. A download has the same format, and is
+  /// excluded because its counts lack the member `known`.
   private static func lastMerge(_ database: Database) throws -> (id: Int64, path: String)? {
     let row = try Row.fetchOne(
       database,

@@ -172,9 +172,9 @@ private struct BackupPart {
     return target
   }
 
-  /// Prevents that SQLite applies a log of another database, which has the name of `target` and a suffix, to
-  /// the copy. If an existing file is replaced, its logs are removed. If no file is at `target`, such a log
-  /// may be the last trace of a lost store, so the backup fails.
+  /// Makes sure that SQLite applies no log of another database to the copy. Such a log has the name of
+  /// `target` plus a suffix. If an existing file is replaced, its logs are removed. If no file is at
+  /// `target`, such a log may be the last trace of a lost store, so the backup fails.
   private func clearLogs(of target: String, replaces: Bool) throws(Failure) {
     for suffix in ["-wal", "-journal"] {
       let log = target + suffix

@@ -122,8 +122,8 @@ extension Store {
     }
   }
 
-  /// The maximum difference between a shown time and its instant, plus two seconds: the sensor's reading of
-  /// the same value may have another second.
+  /// The maximum difference between a shown time and its instant in seconds, plus two. The two seconds are
+  /// added because the sensor's reading of the same value may have another second.
   private static let maxOffset = PositionSpan.maxOffset + 2
 }
 

@@ -94,7 +94,8 @@ package struct StoreExaminer {
   }
 
   /// Refuses a file of unknown origin whose tables, views and triggers are not those of glucoport, before any
-  /// of its SQL runs. A view in place of a table may never end, and a trigger can change what is stored.
+  /// of its SQL runs. A query of a view that replaces a table may never end, and a trigger can change what is
+  /// stored.
   ///
   /// - Parameter isWritten: whether the caller will write to the file or to a copy of it, which runs triggers
   ///   and indexes.

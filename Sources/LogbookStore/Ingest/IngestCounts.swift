@@ -54,8 +54,8 @@ package struct IngestCounts: Equatable, Sendable {
   /// The number of items of earlier imports that are also in this input, and whose instants changed because
   /// of the zone given for this input.
   package var movedItems = 0
-  /// Counts the times of another store's export that have another instant by the zones of this store than the
-  /// export states.
+  /// Counts the times in another store's export for which the zones of this store yield another instant than
+  /// the export states.
   package var moved = MovedTimes()
   /// The numbers of new readings, by the name of their kind, such as `cbg`.
   package var newByKind: [String: Int] = [:]

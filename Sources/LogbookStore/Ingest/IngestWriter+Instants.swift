@@ -3,8 +3,8 @@
 import GRDB
 import Logbook
 
-/// The times of another store's export that have another instant by the zones of this store than the export
-/// states.
+/// The times in another store's export for which the zones of this store yield another instant than the
+/// export states.
 package struct MovedTimes: Equatable, Sendable {
   /// The number of readings and records with such a time.
   package var count = 0
@@ -14,7 +14,8 @@ package struct MovedTimes: Equatable, Sendable {
 }
 
 extension IngestWriter {
-  /// Counts the times of a batch that have another instant by the zones of this store than the export states.
+  /// Counts the times of a batch for which the zones of this store yield another instant than the export
+  /// states.
   ///
   /// An export of another store states the offsets that its store derived. This store ignores these offsets
   /// and derives its own. But if they differ, the export was written in another zone, and a person must know

@@ -10,7 +10,8 @@ import Logbook
 /// returns its whole memory each time, and an export of a store itself states what is hidden. So imports from
 /// meters and of such exports show no item again.
 extension IngestWriter {
-  /// Ends the writing of records, and hides those that the source deleted. Then hides or shows the items of this input that an undo withdrew.
+  /// Ends the writing of records, and hides those that the source deleted. Then hides or shows the items of
+  /// this input that an undo withdrew.
   func restoreOrHide(at now: Int64) throws {
     let held = try WithdrawalGroup.held(database)
     guard !held.isEmpty else { return try finishRecords() }

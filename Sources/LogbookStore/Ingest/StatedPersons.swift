@@ -53,7 +53,8 @@ struct StatedPersons {
   private struct Candidate {
     let kind: Int
     let place: String
-    /// Returns the digests of the words for a salt; nil if they are only known with another salt.
+    /// Returns the digests of the statement's words with a given salt; nil if the store has them only with
+    /// another salt.
     let words: (String) -> Set<String>?
   }
 
@@ -61,9 +62,9 @@ struct StatedPersons {
 
   init(_ database: Database) { self.database = database }
 
-  /// The verdict is `same` if a name agrees, or if an id or a date of birth is equal. A date of birth is
-  /// compared before the name, which can change by marriage. The name is compared before an id, since each
-  /// clinic gives its own ids.
+  /// Compares what an input states about its person with what earlier imports stated. The verdict is `same`
+  /// if a name agrees, or if an id or a date of birth is equal. A date of birth is compared before the name,
+  /// which can change by marriage. The name is compared before an id, since each clinic gives its own ids.
   ///
   /// Names of accounts are not compared: a parent or a clinician makes the exports of several people.
   func verdict(on stated: [StatedPerson]) throws -> PersonVerdict {

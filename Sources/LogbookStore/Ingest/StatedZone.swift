@@ -255,7 +255,7 @@ struct EqualStatements {
     return held
   }
 
-  /// The points of all lists together. Lists of similar size are merged first, since each union reads both
+  /// The union of all lists. Lists of similar size are merged first, since each union reads both of its
   /// lists.
   private static func united(_ lists: [PointRuns]) -> PointRuns {
     var lists = lists

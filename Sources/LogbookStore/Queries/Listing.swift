@@ -240,9 +240,9 @@ private struct ListedRecords {
       arguments: range + (first.map { [$0] } ?? []))
   }
 
-  /// A shown time that is before all of the `newest` newest records; nil if there are fewer records. The
-  /// index by shown time finds it without sorting. The result is two maximum offsets before the found shown
-  /// time, since the order by instant can differ from the order by shown time.
+  /// A shown time that is earlier than those of the `newest` newest records; nil if there are fewer records.
+  /// The index by shown time finds it without sorting. `2 * maxOffset` is subtracted from the found time,
+  /// since the order by instant can differ from the order by shown time.
   private static func firstShown(
     _ database: Database, _ filter: ItemFilter, _ range: StatementArguments, newest: Int
   ) throws -> Int64? {

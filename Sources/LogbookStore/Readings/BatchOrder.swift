@@ -162,8 +162,8 @@ struct BatchOrder {
 
   /// Gives different readings of one identity different occurrence numbers. Numbers that the input states are
   /// kept. Values that are equal only after rounding are numbered by size, with control tests last. Two
-  /// sensor values at one shown time are numbered in the order of the input. Of a repeated hour, the values
-  /// with a stated offset come last. A tick identifies only one reading, so the others are listed as changed.
+  /// sensor values at one shown time are numbered in the order of the input. In a repeated hour, values with
+  /// a stated offset come last. A tick identifies only one reading, so the others are listed as changed.
   private mutating func number(_ distinct: [Int], series: Int, _ valueBucket: Int64, _ readings: [Reading]) {
     let first = readings[distinct[0]]
     if first.occurrenceIsStated {

@@ -10,8 +10,8 @@ import Logbook
 /// `INSERT … SELECT` from this table takes two thirds of the time of inserting a hundred rows with
 /// parameters: no value is bound or copied.
 final class BatchTable {
-  /// The maximum number of rows. A chunk that contains known rows is searched twice, so larger chunks would
-  /// not be faster.
+  /// The maximum number of rows. If some readings of a chunk are already stored, the chunk fills the table
+  /// twice: to find these readings, and to insert the others. So larger chunks would not be faster.
   static let capacity = 500
 
   fileprivate let rows = UnsafeMutablePointer<ReadingRow>.allocate(capacity: capacity)

@@ -234,9 +234,9 @@ extension Corrections {
   private func replacements(of old: Candidate, in place: [Candidate]) throws -> Set<Int64> {
     var imports: Set<Int64> = []
     for other in place where old.lastImports.isDisjoint(with: other.exports.keys) {
-      // This store imported all exports with the old value. Another store imported a later export, which has
-      // the other value. So the old value is hidden. This store has no import of the later export, so the
-      // current import is named as the reason.
+      // In this case, this store imported all exports with the old value, and another store imported a later
+      // export with the other value. So the old value is hidden. This store has no import of the later
+      // export, so the current import is named as the reason.
       if let age = other.remoteAge, !old.exports.isEmpty, age > old.age ?? .unknown,
         try !isWithdrawn(other.reading)
       {

@@ -43,7 +43,7 @@ struct SameMinutes {
   /// The number of newest rows that are read of a series whose positions are counts. Their order is not that
   /// of shown times, so the rows of a period cannot be selected by position.
   private static let counterRows = 2000
-  /// Neighbouring times of a chunk that are at most this far apart are queried together, in seconds.
+  /// The maximum distance of neighbouring times in a chunk that one SQL query covers, in seconds.
   private static let joinSeconds: Int64 = 3600
 
   private struct Item: Hashable {

@@ -20,7 +20,7 @@ struct SensorComparison {
   /// The maximum time between two stored values between which a line is drawn, in seconds. Sensors store a
   /// value at least every 15 minutes.
   private static let longestStep: Int64 = 1200
-  /// The maximum number of compared values: a sensor yields them in two weeks. The rest of the input is not
+  /// The maximum number of compared values, which a sensor yields in two weeks. The rest of the input is not
   /// compared.
   private static let maxPairs = 4032
   /// The maximum number of stored rows that are read for one input, so that a long import does not slow down.
@@ -156,11 +156,11 @@ struct SensorComparison {
 
 /// The values of two sensors at the same instants. They show whether two persons wore the sensors.
 ///
-/// Measured with the public series of 21 persons (Hall 2018, and five persons with diabetes of type 2), moved
-/// to the same dates in pairs. For two persons, 93 to 98 % of all periods of 24 hours correlate by less than
-/// 0.5 and differ by more than 10 % on average. This is true for only 0 to 2 % of the periods of a person's
-/// series and its copy with bias (15 %), noise (10 %) and lag. Within a few hours, an average difference of
-/// more than 40 % shows two persons.
+/// The limits below were measured with the public series of 21 persons, moved to the same dates in pairs:
+/// Hall 2018, and five persons with diabetes of type 2. For two persons, 93 to 98 % of all periods of 24
+/// hours correlate by less than 0.5 and differ by more than 10 % on average. This is true for only 0 to 2 %
+/// of the periods of a person's series and its copy with bias (15 %), noise (10 %) and lag. Within a few
+/// hours, an average difference of more than 40 % shows two persons.
 struct SensorPairs {
   /// The minimum duration of the pairs, in seconds. If two exports overlap for a shorter time, nothing is
   /// concluded.
@@ -202,11 +202,11 @@ struct SensorPairs {
   /// Whether the values of two days or more differ so much that two persons wore the sensors, even if a
   /// sensor failed for a day. Two sensors may disagree for hours after they were put on.
   ///
-  /// Measured with public series of 3 persons with diabetes of type 1 and of about 100 others. For two
-  /// persons with diabetes, 90 to 94 % of the periods of 2 and 3 days are recognised as different persons.
-  /// For the opposite test, the bias, noise, lag and low values at night of two sensors were added to one
-  /// person's values. None of 500 such pairs of persons with diabetes is wrongly recognised as two persons.
-  /// For other persons, with flat curves and poor sensors, 2.5 % are.
+  /// The limits were measured with public series of 3 persons with diabetes of type 1 and of about 100
+  /// others. For two persons with diabetes, 90 to 94 % of the periods of 2 and 3 days are recognised as
+  /// different persons. For the opposite test, the bias, noise, lag and low values at night of two sensors
+  /// were added to one person's values. None of 500 such pairs of persons with diabetes is wrongly recognised
+  /// as two persons. For other persons, with flat curves and poor sensors, 2.5 % are.
   var areOfOthersForDays: Bool {
     seconds >= Self.secondsOfDays && correlation < 0.3 && differences / Double(count) > 0.25
   }

@@ -32,7 +32,7 @@ package struct RecordDraft: Hashable, Sendable {
     entryGuid = record.entryGuid
   }
 
-  /// Whether both have the same content. Offsets that are derived from zones are not compared.
+  /// Whether both drafts have the same content. Offsets that are derived from zones are not compared.
   func agrees(with other: RecordDraft) -> Bool {
     state(editedAt: 0).agrees(with: other.state(editedAt: 0))
   }
@@ -267,7 +267,7 @@ extension RecordEditor {
     }
   }
 
-  /// Throws for content that is larger than every remote accepts.
+  /// Throws for content that exceeds the limits which every remote accepts; see `RecordFields.fault`.
   private static func requireLimits(_ draft: RecordDraft, _ guid: String) throws {
     guard let fault = draft.fields.fault else { return }
     throw Failure(.badInput, "\(guid): cannot store this record: \(fault)")

@@ -6,18 +6,18 @@ import SQLiteRows
 
 /// Hides the records that an export states as deleted at their source.
 ///
-/// Each gets a withdrawal that is limited to its present content, so that an edit by a person stays visible. The
-/// withdrawal belongs to the import. Its undo shows the record again.
+/// Each record gets a withdrawal that is limited to its present content, so that an edit by a person stays
+/// visible. The withdrawal belongs to the import. An undo of the import shows the record again.
 ///
-/// The latest export decides, by the time of its newest item. At equal times the deletion decides, in every
-/// order of the imports. A later export that states the record as valid ends the withdrawal. A withdrawal that a
-/// person changed stays as it is.
+/// If several exports state the record, the one with the newest item decides. If the times of the newest
+/// items are equal, the deletion decides, in every order of the imports. A later export that states the
+/// record as valid ends the withdrawal. A withdrawal that a person changed stays as it is.
 ///
 /// The guids are in a TEMP table, so that the use of memory does not grow with the input.
 final class SourceDeletions {
   private static let deleted = "deleted at the source"
   private static let restored = "deleted at the source, then restored"
-  /// The number of records that are hidden at a time.
+  /// The maximum number of noted records that one SQL query returns.
   private static let step = 5000
 
   private let database: Database
@@ -32,8 +32,8 @@ final class SourceDeletions {
   /// The tables that a connection needs before its first ingest.
   static let tables = "CREATE TEMP TABLE deleted_at_source (guid TEXT PRIMARY KEY) WITHOUT ROWID;"
 
-  /// Hides the records of a batch that this import stored, in the transaction that stored them. The other ones
-  /// are noted until `finish`, since the age of the export is only known then.
+  /// Hides the records of a batch that this import stored, in the transaction that stored them. The other
+  /// records of the batch are noted until `finish`, since the age of the export is only known then.
   ///
   /// - Returns: the number of records that became hidden.
   func hideNew(_ guids: [String]) throws -> Int {
@@ -68,7 +68,8 @@ final class SourceDeletions {
           let row = StoredRow(row, of: "record")
           let withdrawal = try withdrawal(row)
           guard let own = withdrawal.guid else { return nil }
-          // The writer compares an existing withdrawal by the age of its export.
+          // `write` compares the age of this export with the age in an existing withdrawal, so an existing
+          // withdrawal is always passed to it.
           let isLatest: Bool = try row[5]
           return try isLatest || exists(own) ? withdrawal : nil
         })
@@ -105,7 +106,8 @@ extension SourceDeletions {
     WHERE l.is_withdrawn = 1 AND l.guid NOT IN (SELECT guid FROM temp.deleted_at_source)
     """
 
-  /// The SQL query for a withdrawal that only imports wrote, all of exports whose items are older.
+  /// The SQL query for a withdrawal that only imports wrote, if all of their exports have older items than
+  /// this one.
   private static let older = """
     SELECT record.fields, record.device_time FROM record CROSS JOIN ingest AS this
     WHERE record.guid = ? AND this.id = ? AND record.deleted = 0 AND \(ContentExport.isImported)
@@ -182,8 +184,9 @@ private struct RecordWithdrawal {
 }
 
 extension RecordState {
-  /// Whether this is a withdrawal as imports write it: for a reading that an export corrects, or for a record that
-  /// its source deleted. A later export in any store can change it, so its age is sent.
+  /// Whether this is a withdrawal as imports write it: for a reading that an export corrects, or for a record
+  /// that its source deleted. A later export in any store can change the withdrawal, so the age of its export
+  /// is sent.
   var isWithdrawalByImport: Bool {
     isOfOneReading || kind == .withdrawal && !(Withdrawal(fields: fields)?.content ?? "").isEmpty
   }

@@ -92,7 +92,8 @@ enum QueueSchema {
 
     """
 
-  /// The file of an attachment is queued while the store has its content and the server does not.
+  /// The triggers that queue the file of an attachment while the store has its content and the server does
+  /// not.
   private static let contents = """
     CREATE INDEX record_by_content ON record(json_extract(fields, '$.sha256')) WHERE kind = 'attachment';
 
@@ -126,8 +127,9 @@ enum QueueSchema {
 
     """
 
-  /// The content of an attachment is fetched if its record is in the store, from any source. A content that
-  /// is already complete, or that no record refers to, is not fetched.
+  /// The triggers that queue the download of an attachment's content when a record that refers to it is
+  /// stored, from any source. A content that is already complete, or that no record refers to, is not
+  /// fetched.
   private static let contentDownloads = """
     CREATE TRIGGER attachment_file_is_wanted AFTER INSERT ON record
     WHEN NEW.kind = 'attachment' AND NEW.deleted = 0

@@ -139,8 +139,8 @@ enum Roles {
 
     """
 
-  /// A deleted record stays deleted, whatever an edit or an import does. Only an undo restores a record that
-  /// was deleted in this store.
+  /// Refuses changes of deleted records by an edit or an import. Only an undo restores a record that was
+  /// deleted in this store.
   private static let keepsTombstones = """
     CREATE TEMP TRIGGER role_keeps_tombstones BEFORE UPDATE ON main.record
     WHEN OLD.deleted = 1 AND NEW.version <> OLD.version AND NOT (NEW.deleted = 0 AND EXISTS (
@@ -196,8 +196,8 @@ enum Roles {
 
   private static let followsUploads = givesReasonForRequeue + countsUploads
 
-  /// A reading may become pending again only while a row of `requeue` is open, which states the reason. The
-  /// row is closed before the commit.
+  /// Allows a reading to become pending again only while a row of `requeue` is open, which states the reason.
+  /// The row is closed before the commit.
   private static let givesReasonForRequeue = """
     CREATE TEMP TRIGGER role_gives_reason_for_requeue BEFORE UPDATE OF uploaded ON main.reading
     WHEN OLD.uploaded = 1 AND NEW.uploaded = 0

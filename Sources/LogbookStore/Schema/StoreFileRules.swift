@@ -35,8 +35,8 @@ enum StoreFileRules {
 
     """
 
-  /// The rows to which readings and records refer must keep their ids. `UPDATE OF id` is not used, since it
-  /// does not fire if an SQL statement writes the column as `rowid`.
+  /// The triggers that keep the ids of the rows to which readings and records refer. They do not use `UPDATE
+  /// OF id`, since it does not fire if an SQL statement writes the column as `rowid`.
   private static let referredTo = """
     CREATE TRIGGER series_number BEFORE UPDATE ON series WHEN NEW.id <> OLD.id
     BEGIN SELECT RAISE(ABORT, 'device, kind and position_kind of a series never change'); END;

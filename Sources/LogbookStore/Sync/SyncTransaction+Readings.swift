@@ -27,9 +27,9 @@ extension SyncTransaction {
       """, inOrderOf: Self.pendingOrder, after: key, limit: limit)
   }
 
-  /// The SQL condition that a reading `r` is neither refused nor queued for a move. Most stores have no such
-  /// readings. SQLite finds that once per statement, and then looks up no row, which saves
-  /// a third of the time.
+  /// The SQL condition that a reading `r` is neither refused nor queued for a move. Most stores have no
+  /// refused or queued readings. SQLite finds that once per query, and then looks up nothing for each
+  /// reading. This saves a third of the query's time.
   static let isNotExcluded = """
     (NOT EXISTS (SELECT 1 FROM refusal) OR NOT EXISTS (
           SELECT 1 FROM refusal AS f WHERE f.series = r.series AND f.position = r.position
@@ -143,7 +143,7 @@ extension SyncTransaction {
     try markUploaded(pending.keys, except: refused, sameAs: same, at: now)
   }
 
-  /// Stores what an answer to these readings states apart from the refusals.
+  /// Stores what the remote's response to these readings states in addition to the refusals.
   private func note(_ same: [SameReading], of keys: [ReadingKey]) throws {
     try forgetUnanswered(keys)
     for item in same where keys.indices.contains(item.item) {
@@ -277,7 +277,7 @@ struct SeriesDevices {
   private(set) var series: [StoredSeries] = []
   private var places: [Int64: Int] = [:]
   /// Indexes of series that were found last, by the low bits of their ids; -1 for none. Rows of several
-  /// devices alternate, and a look-up in the dictionary for each row takes 1 % of an upload.
+  /// devices alternate. A look-up in the dictionary for each row would take 1 % of an upload's time.
   private var recent = [Int](repeating: -1, count: 16)
 
   init(_ database: Database) throws {
@@ -320,7 +320,7 @@ struct SeriesDevices {
   @inline(__always) mutating func series(_ id: Int64) throws -> StoredSeries { series[try place(of: id)] }
 }
 
-/// Readings in the order in which a statement finds them, which is that of the table or its reverse.
+/// Readings in the order in which an SQL query finds them, which is that of the table or its reverse.
 private struct FoundReadings {
   private(set) var keys: [ReadingKey] = []
   private var readings: [Reading] = []
@@ -344,8 +344,8 @@ private struct FoundReadings {
     places.append(place)
   }
 
-  /// The readings, sorted by series, so that the parts which they share are sent once. A fixed order also
-  /// makes a repeated batch equal.
+  /// The readings, sorted by series, so that the parts which they share are sent once. Since the order is
+  /// fixed, a batch that is sent again is equal to the first one.
   func pending(isDescending: Bool, _ version: StoreVersion) -> PendingReadings {
     let order = orderBySeries(isDescending: isDescending)
     return PendingReadings(
@@ -356,7 +356,8 @@ private struct FoundReadings {
 
   /// The indexes of the readings by series, each in the order of the table; nil if all are of one series.
   ///
-  /// The readings are found in the order of the table, so that counting those of each series is enough.
+  /// The readings are found in the order of the table. So their new indexes follow from the number of
+  /// readings in each series, without sorting.
   private func orderBySeries(isDescending: Bool) -> [Int]? {
     guard let first = places.first, places.contains(where: { $0 != first }) else { return nil }
     var next = [Int](repeating: 0, count: devices.ids.count + 1)

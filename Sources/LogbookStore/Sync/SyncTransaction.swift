@@ -165,7 +165,8 @@ extension SyncTransaction {
       sql: "UPDATE remote SET purged_at = ? WHERE purged_at IS NULL", arguments: [now])
   }
 
-  /// Stores that an upload failed. It is stored in the database, since the next attempt is another process.
+  /// Stores that an upload failed. The failure is stored in the database, since another process makes the
+  /// next attempt.
   package func storeFailure(failures: Int, next: Int64?, _ sentence: String) throws {
     try database.executeCached(
       sql: "UPDATE remote SET failures = ?, next_attempt = ?, last_error = ?",

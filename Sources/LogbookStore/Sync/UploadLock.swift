@@ -45,7 +45,8 @@ package struct UploadLock: Sendable {
     return nil
   }
 
-  /// Whether an upload of the store is running. It takes the lock for a moment, for which `take` waits.
+  /// Whether an upload of the store is running. This function takes the lock for a moment, and `take` waits
+  /// for that moment.
   ///
   /// - Throws: `Failure`: `permission`, `inputOutput` if the lock's file exists and cannot be read.
   static func isHeld(storePath: String) throws -> Bool {

@@ -71,7 +71,8 @@ struct ImportContribution {
 
   // MARK: Readings
 
-  /// Returns whether to include a reading. It is called in the order of the readings of one series.
+  /// A function that returns whether to include a reading. It is called in the order of the readings of one
+  /// series.
   typealias Choice = (ContributedReading) -> Bool
 
   /// All readings of the import, by the ids of their series.
@@ -302,7 +303,8 @@ private final class ReadingCollector {
   func finish() -> BroughtReadings { BroughtReadings(points: builder.finish(), uploaded: uploaded) }
 }
 
-/// Finds which imports knew a reading of one series. Its functions must be called with readings in order.
+/// Finds the imports whose runs contain a reading of one series. Its functions must be called with readings
+/// in order.
 struct KnownRunCursor {
   private struct Open: Comparable {
     let latest: Int64

@@ -106,9 +106,9 @@ struct UndoPlan {
   static let isPulled = "outcome = 'whole' AND digest IS NULL AND meter IS NULL AND NOT \(isTyped)"
   /// The SQL condition for the single ingest of all readings that were typed in this store.
   static let isTyped = "format = '\(Device.typed.format)'"
-  /// The SQL condition for an ingest of `fetch`. Undo passes over it, since a timer may have started it. Its
-  /// source is `IngestSource.fetched` and a name of letters, digits and hyphens. The path of a file that
-  /// begins with the same prefix mostly has another character, such as a dot or a slash.
+  /// The SQL condition for an ingest of `fetch`. The command `undo` without a number skips it, since a timer
+  /// may have started it. Its source is `IngestSource.fetched` and a name of letters, digits and hyphens. The
+  /// path of a file that begins with the same prefix mostly has another character, such as a dot or a slash.
   static let isFetched =
     "(source GLOB '\(IngestSource.fetched)*' AND source NOT GLOB '\(IngestSource.fetched)*[^A-Za-z0-9-]*')"
   /// The SQL condition for a row that only stores the age of an export in a merged store.
@@ -338,7 +338,7 @@ private struct BroughtRecord {
     ingest = try row[9]
   }
 
-  /// Whether hiding the record has an effect. Lists leave some kinds out. Of these, it is only true for
+  /// Whether hiding the record has an effect. For the kinds that lists leave out, this is only true for
   /// corrections of readings, deletions at the source and the zone of the import.
   var canBeListed: Bool {
     guard let details = state.kind.details, !details.isListed else { return true }

@@ -98,8 +98,8 @@ struct RepeatedHours {
     }
   }
 
-  /// The last reading of a series before this tick that has a certain offset. Readings are left out if a
-  /// clock change skipped or repeated their shown time.
+  /// The last reading of a series before this tick whose offset is certain. Readings are left out if a clock
+  /// change skipped or repeated their shown time.
   private func lastBefore(_ position: Int64, of series: Series) throws -> Row? {
     let statement = try RawStatement(
       keptBy: database,

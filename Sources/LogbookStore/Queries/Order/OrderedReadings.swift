@@ -248,7 +248,7 @@ struct CountedSeries {
   }
 }
 
-/// The readings of counted series that are few enough to be sorted in memory.
+/// The readings of `CountedSeries`, if there are few enough of them to be sorted in memory.
 final class HeldReadings: ReadingSource {
   private let readings: [OrderedReading]
   private var next = 0

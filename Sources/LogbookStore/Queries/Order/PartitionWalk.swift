@@ -25,8 +25,8 @@ final class PartitionWalk: ReadingSource {
   private let isWalked: [Bool]
   private let instants: Range<Int64>
   private var queue: OrderingQueue
-  /// If positions are counts: among the instants of the readings that were read, the one that comes last in
-  /// the listing.
+  /// Among the instants of the readings that were already read, the one that comes last in the listing. Only
+  /// used if positions are counts.
   private var furthest: Int64
   private var isAtEnd = false
 
