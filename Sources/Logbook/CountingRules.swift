@@ -237,8 +237,8 @@ package struct CountingSource: Hashable, Sendable {
 }
 
 extension Device {
-  /// Whether the values of this sensor are used at times for which `other` has values, too. As in
-  /// `CountedOnce`, a device's own memory comes first, then apps, then collectors. Programs that relay the
+  /// Whether this sensor's values are used, and not those of `other`, at times for which both have values. As
+  /// in `CountedOnce`, a device's own memory comes first, then apps, then collectors. Programs that relay the
   /// values of other programs come last. If the sources are equal in this order, the names decide, so that
   /// every store has the same order.
   package func precedes(_ other: Device) -> Bool {

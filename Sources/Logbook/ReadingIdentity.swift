@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The permanent identity of a reading, which is the same in every store, export and remote. It consists of
-/// the device, the kind and the position. A value bucket and an occurrence separate readings that share
-/// these.
+/// the device, the kind and the position. If readings share all three, a value bucket and an occurrence
+/// separate them.
 package struct ReadingIdentity: Hashable, Sendable {
   /// The device's vendor; empty if format and model identify the device.
   package let vendor: String

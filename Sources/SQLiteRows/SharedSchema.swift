@@ -45,8 +45,8 @@ package enum SharedSchema {
     """
   }
 
-  /// The constraint that every reading must meet. A single check with plain comparisons takes 2 % of an
-  /// insert. One check for each column, with IN and functions, took more than 33 %.
+  /// The constraint that every reading must meet. A single check with plain comparisons takes 2 % of the time
+  /// of an insert. One check for each column, with IN and functions, took more than 33 %.
   ///
   /// SQLite skips the remaining terms of a condition only if AND and OR join them at the top level. For a
   /// CASE, or a comparison of two conditions, it computes every term in every row.

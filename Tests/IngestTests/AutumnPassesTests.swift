@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func equalValuesOfBothPassesAreStoredIfTheOrderProvesBoth(isNewestFirst: Bool) throws {
+  func equalValuesOfBothPassesAreStoredIfTheRowOrderProvesTwoPasses(isNewestFirst: Bool) throws {
     let rows = try isNewestFirst ? Self.rows().reversed() : Self.rows()
     let bench = try ImportBench()
     #expect(try counts(bench, rows) == [48, 0, 0, 0])

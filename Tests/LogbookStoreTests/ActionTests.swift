@@ -47,7 +47,7 @@ import Testing
     try scratch.number("SELECT version FROM record WHERE guid = '\(guid)'")
   }
 
-  @Test func eachUndoAndRedoMovesByOneStep() throws {
+  @Test func eachUndoRevertsAndEachRedoRepeatsOneAction() throws {
     try add("a", guid)
     try edit("b")
     _ = try editor(at: start).delete(guid)
@@ -68,7 +68,7 @@ import Testing
     #expect(try version() == 9)
   }
 
-  @Test func undoLeavesRecordsThatWereChangedSince() throws {
+  @Test func undoKeepsRecordsThatWereChangedAfterTheAction() throws {
     try add("a", guid)
     try edit("b")
     let store = try scratch.open(.editor)
@@ -79,7 +79,7 @@ import Testing
     #expect(try shown() == ["c"])
   }
 
-  @Test func undoLeavesAnEntryToWhichRecordsWereAddedSince() throws {
+  @Test func undoKeepsAnEntryToWhichRecordsWereAddedLater() throws {
     try add("a", guid)
     let action = try #require(try scratch.open(.reader).actions(limit: 1).first)
     try add("child", Digest.uuid(of: ["child"]), to: guid)
@@ -153,7 +153,7 @@ import Testing
     #expect(try shown() == [])
   }
 
-  @Test func undoingTheHidingOfAReadingKeepsItHiddenByAnUndoneImport() throws {
+  @Test func aReadingOfAnUndoneImportStaysHiddenWhenItsHidingIsUndone() throws {
     try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(100), at: Make.noon)]))
     let store = try scratch.open(.editor)
     _ = try store.undo(1, group: guid, at: start)

@@ -372,7 +372,7 @@ import Testing
     #expect(try oldest(1) == nil, "a refused one waits for no upload")
   }
 
-  @Test func aRefusedAttachmentIsListedWithTheReasonAndReleasedOnce() throws {
+  @Test func aRefusedAttachmentIsListedWithTheReasonAndQueuedAgainOnce() throws {
     try attach(Array("a".utf8), Array("b".utf8))
     let guids = try scratch.open(.reader).attachments(of: Self.entry).map(\.record.guid)
     let digest = Self.content(of: Array("a".utf8)).digest

@@ -118,7 +118,7 @@ import Testing
     #expect(try shown(scratch) == ["65"])
   }
 
-  @Test func anExportThatIsNotLaterHidesNoReadings() throws {
+  @Test func anExportWithTheTimeOfTheStoredOneHidesNoReadings() throws {
     try scratch.ingest(typed(5.6), generatedAt: 10)
     #expect(try scratch.ingest(typed(6.5), generatedAt: 10).correctedReadings == 0)
     #expect(try hidden() == [])
@@ -132,7 +132,7 @@ import Testing
   /// An input from a pipe has no file time. Its import begins at second 1000 in a `ScratchStore`, and this
   /// time is used instead.
   @Test(arguments: [(900, 56), (1100, 65)] as [(Int64, Int)])
-  func anInputFromAPipeIsAsOldAsItsImport(_ modifiedAt: Int64, _ outdated: Int) throws {
+  func anExportFromAPipeCorrectsReadingsByTheTimeOfItsImport(_ modifiedAt: Int64, _ outdated: Int) throws {
     try scratch.ingest(typed(5.6), generatedAt: 10, modifiedAt: modifiedAt)
     try scratch.ingest(typed(6.5), generatedAt: 10)
     #expect(try hidden() == [outdated])
@@ -163,7 +163,7 @@ import Testing
     #expect(try hidden() == [56])
   }
 
-  @Test func aCorrectedValueThatReturnsIsVisibleAgain() throws {
+  @Test func aCorrectedValueThatALaterExportStatesAgainIsVisible() throws {
     try scratch.ingest(typed(5.6), generatedAt: 10)
     try scratch.ingest(typed(6.5), generatedAt: 20)
     let counts = try scratch.ingest(typed(5.6), generatedAt: 30)
@@ -175,7 +175,7 @@ import Testing
   }
 
   @Test(arguments: ["fields = '{\"hidden\":false}'", "deleted = 1"])
-  func aHiddenCorrectionThatAPersonChangedIsKept(_ edit: String) throws {
+  func aWithdrawalOfACorrectedValueThatAPersonChangedIsKept(_ edit: String) throws {
     try scratch.ingest(typed(5.6), generatedAt: 10)
     try scratch.ingest(typed(6.5), generatedAt: 20)
     #expect(try scratch.refusal(.editor, "UPDATE record SET \(edit), version = 2") == nil)

@@ -123,7 +123,7 @@ import Testing
     #expect(try subjects() == [.records, .readings(from: 1000, until: .max)])
   }
 
-  @Test func cancellingARangeDoesNotChangeWhetherOldReadingsAreSkipped() throws {
+  @Test func cancellingTheDownloadOfARangeDoesNotChangeWhetherOldReadingsAreSkipped() throws {
     try connect()
     let store = try scratch.open(.sync)
     try add(.readings(from: .min, until: 500), .waiting)

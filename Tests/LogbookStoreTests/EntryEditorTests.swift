@@ -106,7 +106,7 @@ import Testing
   }
 
   /// A reading that was hidden after it was typed stays hidden, whether the action is undone or redone.
-  @Test func undoOfATypedEntryLeavesReadingsHiddenSince() throws {
+  @Test func undoAndRedoOfATypedEntryKeepAReadingThatAPersonHidLaterHidden() throws {
     try add(6.1)
     let action = try #require(try scratch.open(.reader).actions(limit: 1).first)
     let stored = try #require(try scratch.open(.reader).lastEntry()?.readings.first)
@@ -234,7 +234,7 @@ import Testing
     #expect(try scratch.rows("SELECT is_instant, has_strays FROM series") == ["0 0"])
   }
 
-  @Test func addingAKnownRecordWithOtherContentKeepsAndReportsIt() throws {
+  @Test func aTypedRecordThatTheStoreHasWithOtherContentIsReportedAndNotChanged() throws {
     #expect(try add(6.1, grams: 45).differs == false)
     let again = try add(6.1, grams: 45)
     #expect(!again.isNew && !again.differs)

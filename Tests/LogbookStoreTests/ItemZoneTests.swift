@@ -137,7 +137,7 @@ import Testing
 
   /// Another person's file is imported. Its device has no serial number either, so both files seem to come
   /// from one device.
-  @Test func aTimeZoneGivenForAnImportDoesNotChangeAnotherOfTheSameDevice() throws {
+  @Test func aTimeZoneGivenForAnImportDoesNotChangeAnotherImportOfTheSameDevice() throws {
     _ = try importing(batch([0, 2, 4]), in: nil)
     _ = try importing(batch([1, 3], value: 90), in: Self.tokyo)
     #expect(try hours() == ["2 9 2 9 2", "2 9 2 9 2"])
@@ -252,7 +252,7 @@ import Testing
     return try scratch.open(.editor).add(period, at: 5)
   }
 
-  @Test func aLaterZonePeriodWinsForReadingsAndRecords() throws {
+  @Test func aZonePeriodStatedAfterAnImportWinsForItsReadingsAndRecords() throws {
     _ = try importing(batch([0, 1, 2]), in: Self.tokyo)
     let change = try addPeriod(Self.newYork, 9000)
     #expect([change.readings, change.records] == [1, 1])
@@ -392,7 +392,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM item_zone") == 0)
   }
 
-  @Test func countersDecideTheRepeatedHourOfAGivenTimeZone() throws {
+  @Test func countersDecideThePassOfARepeatedHourInAGivenTimeZone() throws {
     _ = try setBase(Self.tokyo)
     let start: Int64 = 1_761_436_800  // 2025-10-26T00:00:00Z
     let night = (Int64(-24)..<48).map { step in

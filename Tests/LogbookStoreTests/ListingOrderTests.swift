@@ -256,7 +256,7 @@ import Testing
     #expect(try listed(ItemFilter()).isEmpty)
   }
 
-  @Test func aLimitOf0ListsNothingAnd1TheNewest() throws {
+  @Test func aLimitOf0ListsNothingAndALimitOf1ListsTheNewestItem() throws {
     try scratch.ingest(
       Make.batch((0..<3).map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + $0 * 300) }))
     var filter = ItemFilter()

@@ -233,7 +233,7 @@ import Testing
       #expect(found.keys.count == count)
     }
     #expect(try steps(select) * 100 < 40 * count)
-    // With a refused reading, the others are looked up.
+    // If the store has a refused reading, SQLite looks up every pending reading among the refused ones.
     try scratch.open(.sync).sync { store in
       let refused = try store.pendingReadings(after: nil, limit: 1).keys
       try store.quarantine(refused, reason: "too old", at: 1)

@@ -50,7 +50,7 @@ struct MeterPositionTests {
     #expect(try scratch.open(.reader).meterPosition(of: Make.device) == nil)
   }
 
-  @Test func aMeterPositionOfAnotherVersionIsIgnored() throws {
+  @Test func aMeterPositionStoredByAnotherProgramVersionIsIgnored() throws {
     try store(position(1), Make.noon)
     let change = "UPDATE setting SET value = '{}' WHERE name LIKE 'meter %'"
     #expect(try scratch.refusal(.importer, change) == nil)

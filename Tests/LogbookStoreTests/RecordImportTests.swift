@@ -37,7 +37,7 @@ import Testing
     #expect(counts(try scratch.ingest(food(50), generatedAt: 30)) == [0, 0, 0, 1, 0])
   }
 
-  @Test func anOlderExportChangesNothing() throws {
+  @Test func anOlderExportChangesNoRecord() throws {
     try scratch.ingest(food(30), generatedAt: 10)
     #expect(counts(try scratch.ingest(food(40), generatedAt: 5)) == [0, 0, 0, 0, 1])
     #expect(try scratch.rows("SELECT fields, version FROM record") == [#"{"carbs":30} 1"#])
@@ -100,14 +100,14 @@ import Testing
   /// An input from a pipe has no file time. Its import begins at second 1000 in a `ScratchStore`, and this
   /// time is used instead.
   @Test(arguments: [(900, 40), (1100, 30)] as [(Int64, Int)])
-  func anInputFromAPipeIsAsOldAsItsImport(_ modifiedAt: Int64, _ grams: Int) throws {
+  func anExportFromAPipeUpdatesRecordsByTheTimeOfItsImport(_ modifiedAt: Int64, _ grams: Int) throws {
     try scratch.ingest(food(30), generatedAt: 10, modifiedAt: modifiedAt)
     try scratch.ingest(food(40), generatedAt: 10)
     #expect(try scratch.rows("SELECT fields FROM record") == [#"{"carbs":\#(grams)}"#])
   }
 
   @Test(arguments: [(900, 30), (1100, 40)] as [(Int64, Int)])
-  func aFileIsLaterThanAPipeIfItWasWrittenLater(_ modifiedAt: Int64, _ grams: Int) throws {
+  func aFileUpdatesARecordFromAPipeIfItWasWrittenAfterThatImport(_ modifiedAt: Int64, _ grams: Int) throws {
     try scratch.ingest(food(30), generatedAt: 10)
     try scratch.ingest(food(40), generatedAt: 10, modifiedAt: modifiedAt)
     #expect(try scratch.rows("SELECT fields FROM record") == [#"{"carbs":\#(grams)}"#])

@@ -183,7 +183,7 @@ import Testing
       try scratch.rows("SELECT sent_version, sent, version_synced, version FROM record") == ["NULL NULL 1 3"])
   }
 
-  @Test func resolvingAConflictReleasesARefusedRecord() throws {
+  @Test func resolvingAConflictQueuesARefusedRecordAgain() throws {
     let conflict = try makeConflict()
     try scratch.open(.sync).sync { try $0.quarantine(Self.id, reason: "no") }
     try resolver.resolve(conflict, .mine, at: 300)
@@ -296,7 +296,7 @@ import Testing
 
 /// Tests items that the remote refused permanently, and how they are released for another upload.
 @Suite struct QuarantineTests {
-  @Test func itemsThatTheRemoteRefusedAreCountedSeparatelyUntilReleased() throws {
+  @Test func itemsThatTheRemoteRefusedAreCountedSeparatelyUntilQueuedAgain() throws {
     let scratch = try ScratchStore()
     try scratch.ingest(Make.batch([Make.record(["carbs": .number(30)], sourceID: "1")]))
     try scratch.ingest(
@@ -338,7 +338,7 @@ import Testing
     }
   }
 
-  @Test func onlyTheSyncRoleCanReleaseRefusedItems() throws {
+  @Test func onlyTheSyncRoleCanQueueRefusedItemsAgain() throws {
     let scratch = try ScratchStore()
     try scratch.ingest(Make.batch([Make.record(["carbs": .number(30)], sourceID: "1")]))
     let sync = try scratch.open(.sync)

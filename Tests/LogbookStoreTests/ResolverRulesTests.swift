@@ -118,7 +118,7 @@ import Testing
     #expect(try scratch.number(Self.pending) == 1)
   }
 
-  @Test func anEditReleasesARefusedRecord() throws {
+  @Test func anEditMakesARefusedRecordPendingAgain() throws {
     #expect(try scratch.refusal(.sync, "UPDATE record SET quarantine = 'no', quarantined_version = 1") == nil)
     #expect(try scratch.number(Self.pending) == 0)
     #expect(try scratch.refusal(.editor, "UPDATE record SET fields = '{}', version = 2") == nil)

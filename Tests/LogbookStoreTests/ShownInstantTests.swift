@@ -101,7 +101,7 @@ import Testing
     #expect(try shown(scratch) == shown(other))
   }
 
-  @Test func aJourneyShowsTheSameTimesBeforeAndAfterTheImport() throws {
+  @Test func aJourneyEnteredBeforeOrAfterTheImportShowsTheSameTimes() throws {
     let other = try ScratchStore()
     _ = try other.open(.importer, zone: "Europe/Berlin")
     _ = try other.open(.editor).add(Self.journey(), at: 5)
@@ -129,7 +129,7 @@ import Testing
     #expect(try shown(scratch) == before)
   }
 
-  @Test func aTimeZoneThatIsGivenForAnImportShowsOnlyItsInstants() throws {
+  @Test func aTimeZoneGivenForAnImportAppliesOnlyToItsOwnInstants() throws {
     _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Europe/Berlin"), at: 1)
     var second = try Self.batch(days: 2)
     second.readings = second.readings.map { reading in
@@ -196,7 +196,7 @@ import Testing
     ("device_time = device_time + 60, derived_offset = derived_offset + 120", false),
     ("device_time = device_time + 60, derived_offset = derived_offset + 60", true),
   ])
-  func noProgramChangesAnInstant(_ change: String, _ isAllowed: Bool) throws {
+  func noProgramCanChangeTheInstantOfAReading(_ change: String, _ isAllowed: Bool) throws {
     _ = try ingest(Self.batch(days: 1), into: scratch, in: "Europe/Berlin")
     let refusal = try scratch.refusal(.importer, "UPDATE reading SET \(change)")
     #expect(refusal == (isAllowed ? nil : "readings are immutable"))
@@ -205,7 +205,7 @@ import Testing
     #expect(edit == (isAllowed ? nil : "a change of a record raises its version"))
   }
 
-  @Test func noProgramChangesAShownTimeThatTheSourceStates() throws {
+  @Test func noProgramCanChangeAShownTimeThatTheSourceStates() throws {
     try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(100))]))
     let both = "UPDATE reading SET device_time = device_time + 60, derived_offset = derived_offset + 60"
     #expect(try scratch.refusal(.importer, both) == "readings are immutable")

@@ -27,7 +27,7 @@ import Testing
     return row
   }
 
-  /// The visible records' fields.
+  /// The fields of the visible records, as JSON.
   private func shown(_ scratch: ScratchStore) throws -> [String] {
     var fields: [String] = []
     try scratch.open(.reader).forEachItem(ItemFilter()) { item in
@@ -38,7 +38,7 @@ import Testing
 
   private func shown() throws -> [String] { try shown(scratch) }
 
-  /// The hidden record.
+  /// A record that a withdrawal hides. The test fails if there is none.
   private func hidden() throws -> StoredRecord {
     var filter = ItemFilter()
     filter.includesWithdrawn = true
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func aNewDeletedRecordIsNeverVisible() throws {
+  @Test func aRecordFirstImportedAsDeletedIsNeverVisible() throws {
     let source = IngestSource(name: "-", format: "test", startedAt: 1000, modifiedAt: nil, decisions: [])
     try scratch.open().ingest(source, isAtomic: false) { writer in
       try writer.write(export(row(30, isDeleted: true)))
@@ -93,7 +93,7 @@ import Testing
     ([false, true, false], true), ([false, false, true], false), ([true, false, true], false),
     ([true, true, false], true), ([true, false, false], true), ([false, true, true], false),
   ])
-  func exportsInAnyOrderEndWithTheStatementOfTheLatestOne(_ deletions: [Bool], _ isShown: Bool) throws {
+  func exportsInAnyOrderHideOrShowARecordAsTheLatestOneStates(_ deletions: [Bool], _ isShown: Bool) throws {
     for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
       let scratch = try ScratchStore()
       for index in order {
@@ -106,7 +106,7 @@ import Testing
 
   /// The newest item of an export is often in the next export, too.
   @Test(arguments: [[false, true], [true, false]])
-  func amongExportsOfEqualAgeTheDeletionDecides(_ deletions: [Bool]) throws {
+  func amongExportsOfEqualAgeTheOneStatingADeletionDecides(_ deletions: [Bool]) throws {
     for (index, isDeleted) in deletions.enumerated() {
       try scratch.ingest(
         export(row(30, isDeleted: isDeleted)), generatedAt: 10, modifiedAt: Int64(index), digest: "\(index)")
@@ -127,7 +127,7 @@ import Testing
     #expect(try shown() == [])
   }
 
-  @Test func undoShowsADeletedRecordAndRedoHidesIt() throws {
+  @Test func undoShowsARecordDeletedAtItsSourceAndRedoHidesItAgain() throws {
     try scratch.ingest(export(row(30)), generatedAt: 10)
     try scratch.ingest(export(row(30, isDeleted: true)), generatedAt: 20)
     let undone = try undo(2)
@@ -138,7 +138,7 @@ import Testing
     #expect(try shown() == [])
   }
 
-  @Test func aDeletionStaysWhileAnotherImportStatesIt() throws {
+  @Test func undoKeepsARecordHiddenWhileAnotherImportStatesItsDeletion() throws {
     try scratch.ingest(export(row(30)), generatedAt: 10)
     try scratch.ingest(export(row(30, isDeleted: true)), generatedAt: 20, digest: "a")
     try scratch.ingest(export(row(30, isDeleted: true)), generatedAt: 30, digest: "b")
@@ -146,14 +146,14 @@ import Testing
     #expect(try shown() == [])
     _ = try undo(3)
     #expect(try shown() == [#"{"carbs":30}"#])
-    // The same file again states nothing new, and another one does.
+    // The undone file is imported again, so its deletion does not count. The deletion in another file counts.
     try scratch.ingest(export(row(30, isDeleted: true)), generatedAt: 30, digest: "b")
     #expect(try shown() == [#"{"carbs":30}"#])
     try scratch.ingest(export(row(30, isDeleted: true)), generatedAt: 40, digest: "c")
     #expect(try shown() == [])
   }
 
-  @Test func anEditedRecordStaysVisibleAndIsKept() throws {
+  @Test func aRecordEditedBeforeItsDeletionAtTheSourceStaysVisible() throws {
     try scratch.ingest(export(row(30)), generatedAt: 10)
     #expect(
       try scratch.refusal(.editor, #"UPDATE record SET fields = '{"carbs":99}', version = 2"#) == nil)
@@ -162,7 +162,7 @@ import Testing
     #expect(try shown() == [#"{"carbs":99}"#])
   }
 
-  @Test func anEditAfterTheDeletionIsVisible() throws {
+  @Test func aRecordEditedAfterItsDeletionAtTheSourceIsVisible() throws {
     try scratch.ingest(export(row(30, isDeleted: true)), generatedAt: 10)
     _ = try RecordEditor(scratch.open(.editor), at: 3000).edit(guid) { $0.fields["carbs"] = .number(99) }
     #expect(try shown() == [#"{"carbs":99}"#])
@@ -170,7 +170,7 @@ import Testing
     #expect(try shown() == [#"{"carbs":99}"#])
   }
 
-  @Test func aRecordThatAPersonShowsStaysVisible() throws {
+  @Test func aRecordDeletedAtItsSourceThatAPersonShowsStaysVisible() throws {
     try scratch.ingest(export(row(30)), generatedAt: 10)
     let later = export(row(30, isDeleted: true))
     try scratch.ingest(later, generatedAt: 20, digest: "a")
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test func aRecordThatAPersonHidesStaysHiddenAfterTheUndo() throws {
+  @Test func aRecordThatAPersonHidStaysHiddenAfterItsDeletionIsUndone() throws {
     try scratch.ingest(export(row(30)), generatedAt: 10)
     try scratch.ingest(export(row(30, isDeleted: true)), generatedAt: 20)
     let record = try hidden()

@@ -96,7 +96,7 @@ import Testing
     #expect(counts(try scratch.ingest(Make.batch(readings))) == [0, 2, 1, 0])
   }
 
-  @Test func anExportThatBeginsInTheRepeatedHourIsCompletedLater() throws {
+  @Test func anExportThatBeginsInTheRepeatedHourIsCompletedByALaterExport() throws {
     let readings = [140.0, 90].map {
       Make.reading(.cbg, Make.milligrams($0), at: Make.repeated, source: .zoneOverlap)
     }
@@ -276,7 +276,7 @@ import Testing
         ])
   }
 
-  @Test func aNumberInsteadOfLowIsARevisionInSensorHistory() throws {
+  @Test func aNumberThatReplacesLOInSensorHistoryIsListedAsARevision() throws {
     try scratch.ingest(Make.batch([Make.reading(.cbg, .low(below: 40, .milligramsPerDecilitre))]))
     #expect(
       counts(try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(39))]))) == [0, 0, 0, 1])

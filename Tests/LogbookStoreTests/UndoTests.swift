@@ -242,7 +242,7 @@ import Testing
     #expect(try scratch.ingest(sensor(0..<3, 95), digest: "third").changedReadings == 3)
   }
 
-  @Test func theCounterOfAnUndoneReadingCanBeUsedForAnotherDay() throws {
+  @Test func theCounterOfAnUndoneReadingCanIdentifyAReadingOfAnotherDay() throws {
     let day: Int64 = 86_400 * 3
     let wrong = Make.batch((1...3).map { Make.tick($0, 100, at: Make.noon + $0 * 300) })
     let right = Make.batch((1...3).map { Make.tick($0, 100, at: Make.noon + day + $0 * 300) })
@@ -308,7 +308,7 @@ import Testing
     #expect(try scratch.open(.reader).nextStep(.undo) == nil)
   }
 
-  @Test func theImportToUndoIsTheLastWithItemsThatIsNotUndone() throws {
+  @Test func undoWithoutANumberUndoesTheLastImportWithItemsThatIsNotUndone() throws {
     func last() throws -> Int64? {
       guard case .ingest(let number)? = try scratch.open(.reader).nextStep(.undo) else { return nil }
       return number
@@ -342,7 +342,7 @@ import Testing
     #expect(try undo(1).readings == 3)
   }
 
-  @Test func anImportWithTooManyRunsOfPositionsCannotBeUndoneAndReportsIt() throws {
+  @Test func undoReportsIfAnImportHasTooManyRunsOfKnownReadings() throws {
     var notes = ImportNotes(ingest: 2)
     try scratch.ingest(sensor(0..<4))
     let store = try scratch.open(.importer)

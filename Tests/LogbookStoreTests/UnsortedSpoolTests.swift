@@ -199,7 +199,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM reading") == 12_288)
   }
 
-  @Test func ifProgressIsWatchedReadingsAreStoredAtOnce() throws {
+  @Test func unsortedReadingsAreStoredAtOnceIfTheSourceMustNotWait() throws {
     try ingest(mayWait: false) { writer in
       try writer.write(scattered(hundred))
       #expect(try scratch.number("SELECT count(*) FROM reading") == 12_000)

@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test(arguments: [few, many])
-  func aWholeBatchIsMarkedAndCounted(count: Int) throws {
+  func allReadingsOfAWholeBatchAreMarkedAsUploadedAndCounted(count: Int) throws {
     try store(0..<count)
     let store = try scratch.open(.sync)
     let batch = try batch(store)
@@ -198,7 +198,8 @@ import Testing
 
   // MARK: - Order
 
-  /// More devices than `SeriesDevices` remembers at once, in an order that is not that of their ids.
+  /// The store has more devices than `SeriesDevices` remembers at once. They occur in another order than that
+  /// of their ids.
   @Test func pendingReadingsOfManyDevicesAreSortedBySeries() throws {
     let devices = (0..<40).map {
       Device(vendor: "Test", model: "Meter", serial: "\($0)", format: "test")

@@ -24,7 +24,7 @@ import Testing
   /// Swift joins a comma and a combining character to one character, but readers of CSV see a comma. So such
   /// a cell needs quotes.
   @Test(arguments: ["a,\u{301}b", "\"\u{308}", "x\"\u{200D}y", "\u{600},", ",\u{FE0F}"])
-  func aCombiningCharacterDoesNotHideADelimiter(_ text: String) {
+  func aCombiningCharacterDoesNotHideADelimiterInACSVCell(_ text: String) {
     let cell = Array(csvText(text).utf8)
     #expect(cell.first == UInt8(ascii: "\"") && cell.last == UInt8(ascii: "\""))
     #expect(Self.cells(cell + [0x2C]) == [Array(text.utf8), []])

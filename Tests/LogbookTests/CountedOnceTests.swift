@@ -46,7 +46,7 @@ struct CountedOnceTests {
     #expect(count(twins[0], parts) == 2)
   }
 
-  @Test func equalDosesCountAsOftenAsInTheSourceWithTheMost() {
+  @Test func equalDosesCountAsOftenAsTheSourceWithTheMostOfThemStates() {
     func doses(_ number: Int, _ source: CountingSource) -> [CountableItem?] {
       (0..<number).map { Sample.dose(2, at: Int64($0), source, id: "\(source.text) \($0)") }
     }

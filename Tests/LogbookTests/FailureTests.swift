@@ -88,7 +88,9 @@ import Testing
   ]
 
   @Test(arguments: ofMeters)
-  func anErrorOfALinkHasOneCategory(_ error: TransportError, _ category: FailureCategory, _ text: String) {
+  func anErrorOfAMeterConnectionHasOneCategory(
+    _ error: TransportError, _ category: FailureCategory, _ text: String
+  ) {
     let failure = Failure(error, doing: "reading record 12")
     #expect(failure.category == category && failure.message == "reading record 12: \(text)")
   }

@@ -54,7 +54,7 @@ struct OwnCopyTests {
     #expect(Self.verdicts(sticks).kept.count == 10)
   }
 
-  @Test func threeEqualPairsInTwoWeeksAreCopiesIfAllItemsHaveOne() {
+  @Test func threeEqualPairsInTwoWeeksAreCopiesIfEveryItemHasACopy() {
     func kept(_ count: Int, at seconds: Int64 = 0) -> Int {
       Self.verdicts(Self.doses(count, "own") + Self.doses(count, at: seconds, "second")).kept.count
     }
@@ -63,7 +63,7 @@ struct OwnCopyTests {
     #expect(kept(5, at: 10) == 10)
   }
 
-  @Test func sixEqualPairsInTwoWeeksAreCopiesIfSomeItemsHaveNone() {
+  @Test func sixEqualPairsInTwoWeeksAreCopiesEvenIfSomeItemsHaveNoCopy() {
     func kept(_ count: Int, every step: Int64) -> Int {
       Self.verdicts(
         Self.doses(count, every: step, "own") + Self.doses(count, at: 0, every: step, "second")
@@ -229,7 +229,7 @@ struct OwnCopyTests {
     }
     #expect(Self.verdicts(one + other + meals).kept.count == 42 + 14)
     #expect(Self.verdicts(meals).kept.count == 28)
-    // The new site has the last days of the old one, and then goes on by itself.
+    // The second export has the last days of the first one, and then further days.
     for overlap in 3...8 as ClosedRange<Int64> {
       let (old, new) = (
         site("a", days: 0..<20, amounts: 7), site("b", days: 20 - overlap..<34, amounts: 7)

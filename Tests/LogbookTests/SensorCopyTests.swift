@@ -56,13 +56,15 @@ struct SensorCopyTests {
     verdicts.count { $0 == .sensorValue(sensor) }
   }
 
-  @Test(arguments: [-1, 0, 1] as [Int64]) func moreThanTenEqualValuesAreCopiesOfTheSensor(later: Int64) {
+  @Test(arguments: [-1, 0, 1] as [Int64]) func moreThanTenFingerSticksEqualToSensorValuesAreCopies(
+    later: Int64
+  ) {
     let values = Self.sensor(11)
     let verdicts = Self.verdicts(values + Self.sticks(values, later: later))
     #expect(verdicts.count == 11 && Self.copies(verdicts) == 11)
   }
 
-  @Test func tenEqualValuesAreFingerSticks() {
+  @Test func tenFingerSticksEqualToSensorValuesAreNotCopies() {
     let values = Self.sensor(30)
     let verdicts = Self.verdicts(values + Self.sticks(Array(values.prefix(10))))
     #expect(verdicts.count == 10 && verdicts.allSatisfy { $0.counts })

@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(arguments: [(0.0, true), (20, true), (20.1, false), (-0.1, false), (.nan, false)])
-  func aKetoneValueIsInMillimoles(_ number: Double, _ isTaken: Bool) {
+  func onlyAPlausibleNumberOfMillimolesIsAKetoneValue(_ number: Double, _ isTaken: Bool) {
     switch CellValue(ketone: number) {
     case .measurement(let measurement): #expect(isTaken && measurement.unit == .millimolesPerLitre)
     case .rejected(let reason): #expect(!isTaken && reason == "a ketone value outside 0–20 mmol/L")

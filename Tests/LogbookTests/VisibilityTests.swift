@@ -59,7 +59,7 @@ import Testing
     #expect(hidden([gone, shown], 0...6) == [5])
   }
 
-  @Test func undoingAnImportAlsoUndoesItsHidingOfAReadingUnlessEditedSince() throws {
+  @Test func undoingAnImportAlsoUndoesItsHidingOfAReadingUnlessAPersonEditedIt() throws {
     let correction = Withdrawal(.reading(identity(3)), isHidden: true)
     let guid = try #require(correction.guid)
     let undone = WithdrawnInput(group: Self.guid, records: [guid: "digest"])

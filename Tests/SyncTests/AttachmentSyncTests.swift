@@ -113,7 +113,7 @@ import Testing
     #expect(try read(scene.b, try #require(try scene.b.attachments().first)) == bytes)
   }
 
-  @Test func anUnreachableServerDuringAnAttachmentEndsTheRunWithoutLoss() async throws {
+  @Test func anUnreachableServerDuringAnAttachmentEndsTheUploadWithoutLoss() async throws {
     try attach()
     await scene.a.remote.script(nil, nil)
     for _ in 0..<20 { await scene.a.remote.script(.unavailable("gone")) }
@@ -169,7 +169,7 @@ import Testing
     #expect(try await upload(scene.a).summary.pushedAttachments == 1)
   }
 
-  @Test func aServerThatFailsForEveryAttachmentEndsTheRun() async throws {
+  @Test func aServerThatFailsForEveryAttachmentEndsTheUpload() async throws {
     for number in 1...5 { try attach([UInt8(number)], as: number) }
     await scene.a.remote.script(nil, nil)
     for _ in 0..<10 { await scene.a.remote.script(.serverFailure("500")) }

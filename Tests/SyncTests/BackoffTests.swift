@@ -44,7 +44,7 @@ import Testing
     #expect(backoff.secondsToWait(now: 1_000_001) == 0)
   }
 
-  @Test func aPermanentFailureDoesNotDelayTheNextRun() {
+  @Test func aPermanentFailureDoesNotDelayTheNextUpload() {
     var backoff = Backoff(failures: 3, nextAttempt: 90)
     backoff.note(.loginRefused(""), now: 50, jitter: 0)
     #expect(backoff.secondsToWait(now: 50) == 0)

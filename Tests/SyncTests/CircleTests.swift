@@ -127,7 +127,7 @@ import Testing
   }
 
   /// The third store did not edit the entry, so it adopts a later decision of another store.
-  @Test(arguments: [true, false]) func aLaterValidNestingEndsTheConflict(isDeleted: Bool) async throws {
+  @Test(arguments: [true, false]) func aLaterValidNestingEndsANestingConflict(isDeleted: Bool) async throws {
     let (scene, _, y) = try await circle()
     let third = try await scene.another(seed: 9)
     try await scene.upload(third)

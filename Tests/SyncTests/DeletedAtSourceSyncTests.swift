@@ -8,7 +8,8 @@ import Testing
 
 @testable import Sync
 
-/// A record that its source deleted is hidden in every store, whichever store imported which export.
+/// Tests that a record which its source deleted is hidden in every store, whichever store imported which
+/// export.
 @Suite struct DeletedAtSourceSyncTests {
   private static let guid = Digest.uuid(of: ["record", "test", "row"])
 
@@ -36,7 +37,7 @@ import Testing
     #expect(try isShown(scene.a) && isShown(scene.b))
   }
 
-  @Test func bothStoresImportTheDeletionWithoutAConflict() async throws {
+  @Test func theSameDeletionAtTheSourceImportedInTwoStoresIsNotAConflict() async throws {
     let scene = try await Scene()
     for node in [scene.a, scene.b] {
       try node.importDiary(carbs: 30, generatedAt: 6) { $0.isDeletedAtSource = true }
@@ -47,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func aRecordThatAnotherStoreEditsStaysVisible() async throws {
+  @Test func aRecordDeletedAtItsSourceStaysVisibleAfterAnEditInAnotherStore() async throws {
     let scene = try await Scene()
     try scene.a.importDiary(carbs: 30, generatedAt: 5)
     try await scene.upload(scene.a, scene.b)
@@ -58,7 +59,7 @@ import Testing
     #expect(try isShown(scene.a) && isShown(scene.b))
   }
 
-  @Test func anUndoShowsTheRecordInBothStores() async throws {
+  @Test func undoOfADeletionAtTheSourceShowsTheRecordInBothStores() async throws {
     let scene = try await Scene()
     try scene.a.importDiary(carbs: 30, generatedAt: 5)
     try await scene.upload(scene.a, scene.b)

@@ -116,7 +116,7 @@ private actor PartsRemote: LogbookService, PartService {
     }
   }
 
-  // MARK: - Hands
+  // MARK: - Helpers
 
   private func store(_ name: String) async throws -> Store {
     let path = folder.appending(path: name).path
@@ -234,7 +234,7 @@ private actor PartsRemote: LogbookService, PartService {
     #expect(try held(b) == 6)
   }
 
-  // MARK: - Single ones
+  // MARK: - Single downloads
 
   @Test func requestedRecordsAreDownloadedFirst() async throws {
     try await fill("a", days: [1])
@@ -269,7 +269,7 @@ private actor PartsRemote: LogbookService, PartService {
     #expect(try b.downloads().map(\.refusal) == ["no such record"])
   }
 
-  @Test func aFailedDownloadIsRepeatedByTheNextRun() async throws {
+  @Test func aFailedDownloadIsRepeatedByTheNextUpload() async throws {
     try await fill("a", days: [300, 1])
     let b = try await store("b")
     await remote.fail(1)
@@ -301,7 +301,7 @@ private actor PartsRemote: LogbookService, PartService {
     #expect(run.summary.pushedRecords == 1)
   }
 
-  // MARK: - How often
+  // MARK: - The pull interval
 
   @Test func beforeThePullIntervalIsOverChangesAreNotFetched() async throws {
     try await fill("a", days: [1])

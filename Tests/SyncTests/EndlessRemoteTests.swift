@@ -76,7 +76,7 @@ import Testing
 
   /// An upload fetches only a limited number of pages, even if each page has items that the store lacks. The
   /// next upload continues after these pages.
-  @Test(arguments: [true, false]) func oneRunFetchesALimitedNumberOfPages(_ grows: Bool) throws {
+  @Test(arguments: [true, false]) func oneUploadFetchesALimitedNumberOfPages(_ grows: Bool) throws {
     var progress = PullProgress()
     for number in 0..<Int64(PullProgress.maxPages) {
       #expect(!progress.isExhausted)
@@ -87,7 +87,7 @@ import Testing
     #expect(progress.isExhausted)
   }
 
-  @Test func pagesAboveTheMaximumOfARunAreLeftToTheNextRun() async throws {
+  @Test func pagesAboveTheMaximumOfAnUploadAreLeftToTheNextUpload() async throws {
     let scene = try await Scene()
     let gap = PullProgress.maxEmptyPages / 2
     let remote = EndlessRemote { _, count in
@@ -113,7 +113,7 @@ import Testing
     #expect(progress.fault(of: Self.page("1"), after: nil, in: 1) == nil)
   }
 
-  @Test func anAttachmentTransferredOneByteAtATimeIsLeftForAnotherRun() async throws {
+  @Test func anAttachmentTransferredOneByteAtATimeIsLeftForAnotherUpload() async throws {
     let scene = try await Scene()
     let entry = try await scene.sharedNote()
     let bytes = [UInt8](repeating: 7, count: 200_000)

@@ -131,7 +131,7 @@ import Testing
     #expect(await scene.a.remote.requests.filter { $0.hasPrefix("changes") }.count <= 3)
   }
 
-  @Test func theWritesOfAStoreNeverHideEarlierWritesOfOthers() async throws {
+  @Test func aStoreStillReceivesEarlierWritesOfOthersAfterItsOwnWrites() async throws {
     let scene = try await Scene()
     let theirs = try scene.b.add(["a": "theirs"])
     try await scene.b.upload { $0.pulls = false }

@@ -11,7 +11,7 @@ import Testing
 /// Tests uploads of a store that has nothing to send. Such an upload sends only one request, with the run
 /// number of the previous upload.
 @Suite struct IdleRunTests {
-  @Test func aRunWithNothingToDoSendsOneRequestAndBeginsNoRun() async throws {
+  @Test func anUploadWithNothingToDoSendsOneRequestWithTheLastRunNumber() async throws {
     let scene = try await scene()
     let before = try scene.a.setting()
     #expect(try await scene.a.upload().ending == .complete)
@@ -22,7 +22,7 @@ import Testing
     #expect(setting.lastSuccess == scene.a.clock && before.lastSuccess != scene.a.clock)
   }
 
-  @Test func withoutADuePullARunWithNothingToDoSendsNoRequest() async throws {
+  @Test func anUploadWithNothingToDoAndNoDuePullSendsNoRequest() async throws {
     let scene = try await scene()
     let before = try scene.a.setting()
     #expect(try await scene.a.upload { $0.areChangesDue = false }.ending == .complete)
@@ -32,7 +32,7 @@ import Testing
     #expect(setting.lastSuccess == scene.a.clock)
   }
 
-  @Test func aPendingReadingOrRecordOrDownloadBeginsARun() async throws {
+  @Test func anUploadWithAPendingItemOrDownloadIncreasesTheRunNumber() async throws {
     let scene = try await scene()
     let changes: [(SimulatedNode) throws -> Void] = [
       { try $0.importReadings(0..<1) }, { _ = try $0.add(["a": "1"]) },
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func changesOfOthersAreAppliedByAnotherRunWithoutAnotherRequest() async throws {
+  @Test func changesFoundByTheOnlyRequestAreAppliedWithoutAnotherRequest() async throws {
     let scene = try await scene()
     let before = try scene.a.setting()
     let guid = try scene.b.add(["a": "theirs"])
@@ -64,7 +64,7 @@ import Testing
     ServiceError.unavailable("down"), .loginRefused("no"), .serverFailure("500"),
     .busy("later", retryAfterSeconds: 1),
   ])
-  func aFailureOfTheOnlyRequestIsStoredAndTheNextRunIsComplete(error: ServiceError) async throws {
+  func aFailureOfTheOnlyRequestIsStoredAndTheNextUploadIsComplete(error: ServiceError) async throws {
     let scene = try await scene()
     let before = try scene.a.setting()
     await scene.a.remote.script(error)
@@ -93,7 +93,7 @@ import Testing
 
   // MARK: - Changes during the request
 
-  @Test func anItemAddedDuringTheOnlyRequestIsSentByTheSameRun() async throws {
+  @Test func anItemAddedDuringTheOnlyRequestIsSentByTheSameUpload() async throws {
     let scene = try await scene()
     let before = try scene.a.setting()
     let added = UUID().uuidString.lowercased()
@@ -108,7 +108,7 @@ import Testing
 
   /// The edit is sent and merged on the server before the store applies the page of changes. The page was
   /// requested earlier, so it must not replace the merged record.
-  @Test func aPageRequestedBeforeTheRunNeverReplacesWhatWasSentSince() async throws {
+  @Test func aPageRequestedBeforeTheUploadNeverReplacesARecordSentLater() async throws {
     let scene = try await scene()
     let guid = try scene.a.add(["a": "1", "b": "1"])
     try await scene.upload(scene.a, scene.b)
@@ -142,7 +142,7 @@ import Testing
   /// A copied store has the node id of the original, and the server sends a node nothing that this node
   /// sent. The server detects a copy only when a run begins. So a copy made during a run must begin another
   /// run to receive later changes of the original.
-  @Test func aCopyFromTheMiddleOfARunReceivesWhatTheRunSentLater() async throws {
+  @Test func aStoreCopiedDuringAnUploadReceivesWhatTheUploadSentLater() async throws {
     let scene = try await scene()
     try scene.a.importReadings(100..<101)
     try await scene.a.stepUntil { $0 == .pushAttachments }
@@ -158,7 +158,7 @@ import Testing
     #expect(try copy.setting().node != node)
   }
 
-  @Test func aCopyFromTheEndOfARunReceivesWhatLaterRunsSent() async throws {
+  @Test func aStoreCopiedAfterAnUploadReceivesWhatLaterUploadsSent() async throws {
     let scene = try await scene()
     let copy = try await scene.copy(of: scene.a)
     let node = try copy.setting().node
@@ -190,7 +190,7 @@ import Testing
     #expect(try Set(order.map { try $0.setting().node }).count == 2)
   }
 
-  @Test func aStoreRestoredFromTheEndOfAnUploadReceivesWhatItSentLater() async throws {
+  @Test func aStoreRestoredFromABackupReceivesWhatItSentAfterTheBackup() async throws {
     let scene = try await scene()
     let restored = try await scene.copy(of: scene.a)
     let guid = try scene.a.add(["a": "after the backup"])
@@ -200,7 +200,7 @@ import Testing
     #expect(try restored.setting().node != scene.a.setting().node)
   }
 
-  @Test func aRestoredServerReceivesWhatItLacksFromARunWithNothingToDo() async throws {
+  @Test func aRestoredServerReceivesWhatItLacksFromAnUploadWithNothingToDo() async throws {
     let scene = try await scene()
     try await scene.server.takeBackup()
     try scene.a.importReadings(0..<20)
@@ -216,7 +216,7 @@ import Testing
 
   /// If an upload pulled nothing, the remote may not have checked which changes the node knows. So the next
   /// upload must begin another run.
-  @Test func onlyTheNumberOfARunThatPulledIsUsedAgain() async throws {
+  @Test func onlyTheRunNumberOfAnUploadThatPulledIsUsedAgain() async throws {
     let scene = try await scene()
     try scene.a.importReadings(0..<1)
     #expect(try await scene.a.upload { $0.areChangesDue = false }.ending == .complete)

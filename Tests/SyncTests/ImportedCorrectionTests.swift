@@ -175,7 +175,7 @@ import Testing
     for node in [scene.a, scene.b] { #expect(try carbs(node) == .number(45)) }
   }
 
-  @Test func aRecordThatAPersonTypedHasNoExport() async throws {
+  @Test func aRecordThatAPersonTypedHasNoExportTime() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     for node in [scene.a, scene.b] {
@@ -253,7 +253,7 @@ import Testing
     }
   }
 
-  @Test func aFingerStickMissingInALaterExportIsNamedInAStoreThatDownloadedIt() async throws {
+  @Test func aFingerStickMissingInALaterExportIsReportedByAStoreThatDownloadedIt() async throws {
     let scene = try await Scene()
     try importSticks(6.5, 20, scene.a)
     try await scene.upload(scene.a, scene.b)
@@ -309,7 +309,7 @@ import Testing
     return warning
   }
 
-  @Test func aDoseMissingInALaterExportIsNamedInAStoreThatDidNotImportIt() async throws {
+  @Test func aDoseMissingInALaterExportIsReportedByAStoreThatDidNotImportIt() async throws {
     let scene = try await Scene()
     let hours = Array<Int64>(1...12)
     #expect(try importDoses(hours, scene.a, generatedAt: 5) == nil)

@@ -62,7 +62,7 @@ import Testing
     #expect(scene.a.session?.nextStep == .pushRecords(.entries, limit: 1000))
   }
 
-  @Test func constantEditsDuringAPullEndTheRunWithoutLoss() async throws {
+  @Test func constantEditsDuringAPullEndTheUploadWithoutLoss() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try scene.a.importReadings(0..<1)

@@ -84,7 +84,7 @@ import Testing
     #expect(try scene.b.text(guid, "a") == "1" && scene.b.record(short).state.isDeleted)
   }
 
-  @Test func anUploadedBatchClearsExactlyItsPendingItems() async throws {
+  @Test func onlyTheItemsOfAnUploadedBatchStopBeingPending() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<25)
     for number in 0..<25 { _ = try scene.a.add(["a": "\(number)"]) }

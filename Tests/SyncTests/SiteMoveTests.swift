@@ -164,7 +164,7 @@ import Testing
     #expect(scene.ownEntries().values.map(\.self) == [[SiteScene.start + 900 - 32_400]])
   }
 
-  @Test func oneRunMovesALimitedNumberOfReadingsAndTheNextContinues() async throws {
+  @Test func oneUploadMovesALimitedNumberOfReadingsAndTheNextContinues() async throws {
     let scene = try await Self.scene()
     try scene.setZone("a", "Asia/Tokyo")
     let first = try await scene.upload("a") { $0.maxMoves = 12 }

@@ -34,7 +34,7 @@ import Testing
     try scene.store(name).sync { try $0.record(guid) }
   }
 
-  @Test func aHiddenRecordIsClearedAndDeletedOnTheSiteAndRestoredWithIt() async throws {
+  @Test func aHiddenRecordIsDeletedOnTheSiteAndCreatedAgainWhenItIsShown() async throws {
     let (scene, dose) = try await Self.scene()
     #expect(scene.site.insulinOnBoard > 1)
     try scene.setHidden("a", dose, true)
@@ -98,7 +98,7 @@ import Testing
 
   /// An undone import hides a record only while the record has the content of the import. An edit makes the
   /// record visible again.
-  @Test func anEditFromAnotherStoreRestoresTheRecordEverywhere() async throws {
+  @Test func anEditInAnotherStoreShowsAnUndoneRecordInBothStoresAndOnTheSite() async throws {
     let scene = try SiteScene()
     let meal = ImportedRecord(
       kind: .food, at: DeviceTime(seconds: Self.recent), placement: Placement(utcOffset: 0, source: .zone),
@@ -145,7 +145,7 @@ import Testing
 
   /// If the undone import is large, its readings are removed by several uploads. Each upload reports how
   /// many readings it removed and how many remain.
-  @Test func readingsRemovedFromASiteAreCountedAndLimitedInOneRun() async throws {
+  @Test func readingsRemovedFromASiteAreCountedAndLimitedInOneUpload() async throws {
     let scene = try SiteScene()
     try scene.ingest("a", SiteScene.sensor((0..<25).map { 100 + Double($0) }))
     _ = try await scene.upload("a")

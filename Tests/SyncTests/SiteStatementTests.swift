@@ -93,7 +93,7 @@ import Testing
 
   /// Other programs add entries with old times. An upload does not find them, since it reads only the last
   /// two days again.
-  @Test func verifyRestoresTheReadingsOfTheSite() async throws {
+  @Test func verifyShowsReadingsOfAnUndoneImportThatTheSiteHas() async throws {
     _ = try await scene.upload("a")
     let early = SiteScene.start - 90_000
     try importOwn("a", from: early)

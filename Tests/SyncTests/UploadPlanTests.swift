@@ -47,7 +47,7 @@ import Testing
     #expect(plan.current == .pushRecords(.entries, limit: 4))
   }
 
-  @Test func tooManyPullsRolledBackByEditsEndTheRunAsATemporaryFailure() throws {
+  @Test func tooManyPullsRolledBackByEditsEndTheUploadAsATemporaryFailure() throws {
     var plan = try plan(after: .done, .exhausted)
     for _ in 0..<UploadPlan.maxRollbacks {
       try plan.note(.exhausted)
@@ -99,7 +99,7 @@ import Testing
     Issue.record("the run never ends")
   }
 
-  @Test func anItemSkippedAfterAServerFailureIsLeftForAnotherRun() throws {
+  @Test func anItemSkippedAfterAServerFailureIsLeftForAnotherUpload() throws {
     let plan = try plan(
       after: .done, .failed(.serverFailure("500"), items: 1), .done, .exhausted, .exhausted, .exhausted,
       .exhausted, .exhausted, .exhausted)
@@ -113,7 +113,7 @@ import Testing
     ServiceError.unavailable(""), .busy("", retryAfterSeconds: 3), .loginRefused(""),
     .otherLogbook(id: ""), .protocolViolation(""),
   ])
-  func errorsThatCannotBeRetriedEndTheRun(error: ServiceError) throws {
+  func errorsThatCannotBeRetriedEndTheUpload(error: ServiceError) throws {
     #expect(try plan(after: .done, .failed(error, items: 5)).current == .finish(.failed(error)))
   }
 
@@ -138,7 +138,7 @@ import Testing
     #expect(plan.current == .pushReadings(limit: 8))
   }
 
-  @Test func aRunWithAReadOnlyTokenStillPulls() throws {
+  @Test func anUploadWithAReadOnlyTokenStillPulls() throws {
     var plan = try plan(after: .done, .failed(.readOnly, items: 1))
     #expect(plan.current == .pull(limit: 16))
     #expect(!plan.canPushRecords)
@@ -188,7 +188,7 @@ import Testing
     #expect(refused.current == .finish(.failed(.loginRefused("no"))))
   }
 
-  @Test func theReasonForUnfinishedItemsIsReportedOnlyIfTheRunCompletes() throws {
+  @Test func theReasonForUnfinishedItemsIsReportedOnlyIfTheUploadCompletes() throws {
     let left = UploadEvent.workLeft("some are left")
     var plan = try plan(after: .done, left)
     #expect(plan.current == .pushReadings(limit: 8))
@@ -199,7 +199,7 @@ import Testing
     #expect(failed.current == .finish(.failed(.busy("", retryAfterSeconds: 3))))
   }
 
-  @Test func aFetchOnlyRunRepeatsAPageThatWasRolledBack() throws {
+  @Test func aFetchOnlyUploadRepeatsAPageThatWasRolledBack() throws {
     #expect(try plan(pushes: false, after: .done, .rolledBack).current == .pull(limit: 16))
     let readOnly = try plan(after: .done, .failed(.readOnly, items: 1), .rolledBack)
     #expect(readOnly.current == .pull(limit: 16))

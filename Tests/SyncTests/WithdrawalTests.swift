@@ -50,7 +50,7 @@ struct WithdrawalTests {
     #expect(try scene.a.sync().overview(ingests: 0).conflicts == 0)
   }
 
-  @Test func readingsUndoneInTwoStoresAreRestoredByEither() async throws {
+  @Test func readingsUndoneInTwoStoresAreShownAfterARedoInOneStore() async throws {
     let scene = try await Scene()
     for node in [scene.a, scene.b] {
       try node.importReadings(0..<10)

@@ -38,7 +38,7 @@ import Testing
     await node.remote.setWeather(weather)
   }
 
-  @Test func aFetchOnlyRunEndsIfPeopleSetTwoTimeZones() async throws {
+  @Test func aFetchOnlyUploadEndsIfPeopleSetTwoTimeZones() async throws {
     let scene = try await scene(given: Self.tokyo)
     for _ in 0..<2 {
       let failure = await #expect(throws: Failure.self) { try await fetch(scene.b) }
@@ -141,7 +141,7 @@ import Testing
     #expect(try scene.a.base() == "Europe/Madrid given")
   }
 
-  @Test func aReadOnlyRunEndsIfPeopleSetTwoTimeZones() async throws {
+  @Test func aReadOnlyUploadEndsIfPeopleSetTwoTimeZones() async throws {
     let scene = try await scene(given: Self.tokyo)
     await makeReadOnly(scene.b)
     let failure = await #expect(throws: Failure.self) { try await scene.b.upload { $0.joinsZones = true } }
@@ -152,7 +152,7 @@ import Testing
     #expect(try scene.b.base() == "Asia/Tokyo given")
   }
 
-  @Test func aReadOnlyRunAdoptsTheTimeZoneThatIsChosenOrHasPrecedence() async throws {
+  @Test func aReadOnlyUploadAdoptsTheTimeZoneThatIsChosenOrHasPrecedence() async throws {
     for (given, choice) in [(Self.tokyo, ZoneChoice.theirs), (nil, nil)] as [(String?, ZoneChoice?)] {
       let scene = try await scene(given: given, system: given == nil ? Self.tokyo : nil)
       await makeReadOnly(scene.b)

@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: [ZoneChoice.mine, .theirs])
-  func twoTimeZonesSetByPeopleEndTheRunUntilOneIsChosen(_ choice: ZoneChoice) async throws {
+  func twoTimeZonesSetByPeopleEndTheUploadUntilOneIsChosen(_ choice: ZoneChoice) async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<5)
     try await scene.a.join()
@@ -71,7 +71,7 @@ import Testing
 
   /// Two stores import the same items with different zones. In both stores, the zone that was given later
   /// then applies to all items.
-  @Test func manyDevicesGivenTwoTimeZonesInTwoStoresEndInOne() async throws {
+  @Test func manyDevicesGivenTwoTimeZonesInTwoStoresEndWithTheLaterOne() async throws {
     let scene = try await Scene()
     for (node, zone) in [(scene.a, "Asia/Tokyo"), (scene.b, "America/New_York")] {
       try node.importGiven(zone, devices: 250, meals: 6000)
