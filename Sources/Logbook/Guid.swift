@@ -41,7 +41,7 @@ extension JSONScanner {
     return text
   }
 
-  /// Reads such a token, or `null`.
+  /// Reads a token that only the server understands, or `null`.
   package mutating func optionalToken() throws(JSONError) -> String? {
     passes(word: "null") ? nil : try token()
   }

@@ -78,8 +78,8 @@ public final class MeterConnection {
     try perform(.receive(maxBytes: maxBytes), within: milliseconds)
   }
 
-  /// Throws if the session has lasted too long, or if no new data came for too long. Otherwise a meter that
-  /// keeps sending would never let the session end.
+  /// Throws if the session has lasted too long, or if no new data came for too long. Without this check, a
+  /// meter that keeps sending would never let the session end.
   private func checkTime() throws(TransportError) {
     if let overrun {
       guard overrun.steps < Self.maxFarewell else { throw .overrun(overrun.reason) }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The origin of a record: the format or driver that imported it, and the program or device from which that
-/// source got it. The provenance is stored once with the record and never changes; edits, merges and
-/// conflicts keep it.
+/// The origin of a record: the format or driver that imported the record, and the program or device that
+/// wrote it. The provenance is stored once with the record and never changes; edits, merges and conflicts
+/// keep it.
 ///
 /// Records that state something about other items, such as time zones, have no provenance, since each store
 /// may create the same record.

@@ -124,8 +124,8 @@ package func plainNumber(_ number: Double) -> String {
     }
   }
 
-  /// Whether both are the same measurement: equal numbers in one unit, or equal tenths of mmol/L in different
-  /// units.
+  /// Whether both values are the same measurement: equal numbers in one unit, or equal tenths of mmol/L in
+  /// different units.
   package func agrees(with other: Measurement) -> Bool {
     switch (self, other) {
     case (.value(let mine), .value(let theirs)):

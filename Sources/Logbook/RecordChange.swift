@@ -19,7 +19,7 @@ package struct RecordChange: Hashable, Sendable {
   /// The JSON object for `POST /v1/records`, exactly as it was or will be sent.
   package let json: String
 
-  /// A change to this state. `base` is the remote's revision on which it is based.
+  /// A change to this state. `base` is the remote's revision on which the change is based.
   package init(guid: String, node: String, version: Int, base: String?, state: RecordState) {
     let text = state.json
     self.guid = guid

@@ -35,8 +35,8 @@ enum StoreFile {
     return stat(PathText.bytes(path), &status) == 0 && status.st_size == 0
   }
 
-  /// Whether the file's disk has space for more than a batch. If SQLite then reports a full disk, the folder
-  /// for temporary files is full.
+  /// Whether the file's disk has space for more than a batch. If it has, and SQLite reports a full disk, the
+  /// folder for temporary files is full.
   static func hasRoom(_ path: String) -> Bool {
     var status = statvfs()
     guard !path.isEmpty, statvfs(PathText.bytes(folder(of: path)), &status) == 0 else { return false }

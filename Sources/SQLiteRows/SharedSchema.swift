@@ -20,8 +20,8 @@ package enum SharedSchema {
     """
   }
 
-  /// The columns of a series: the readings of one device and one kind, placed either all by ticks or all by
-  /// shown times (`PositionKind`).
+  /// The columns of a series: the readings of one device and one kind, whose positions are either all ticks
+  /// or all shown times (`PositionKind`).
   package static let seriesColumns = """
     id INTEGER PRIMARY KEY,
       device INTEGER NOT NULL REFERENCES device(id),

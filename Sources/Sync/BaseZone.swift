@@ -93,7 +93,7 @@ extension UploadSession {
   static let command = "glucoport upload"
 
   /// Determines the common base zone with the remote before anything else is sent. The zone record is sent
-  /// without a base. If the remote already has a zone record, it returns its own.
+  /// without a base. If the remote already has a zone record, it responds with its own record.
   func joinZones() async throws -> UploadEvent {
     let node = run.node
     let change = try store.sync { store -> RecordChange? in

@@ -36,7 +36,8 @@ package enum Merge: Hashable, Sendable {
     local: RecordState, remote: RecordState, base: RecordState?, isImportedOnly: Bool
   ) -> Merge {
     if local.agrees(with: remote) { return .takesRemote }
-    // Imports wrote both states. As in one store, the content of the later export is used.
+    // Imports wrote both states. So the content of the later export is used, as if one store had imported
+    // both.
     if let mine = local.importAge, let theirs = remote.importAge, mine != theirs {
       return mine > theirs ? .yields(local) : .takesRemote
     }

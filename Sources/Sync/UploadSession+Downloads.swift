@@ -76,7 +76,8 @@ extension UploadSession {
         // may have changed the cursor.
         guard try store.cursor() == cursor else { return false }
         try store.setCursor(page.cursor)
-        // Only the last page has a position that is not older than those that this store has seen.
+        // The positions of earlier pages can be older than the one that this store saw last, so they do not
+        // replace it.
         if !page.hasMore {
           try store.setLastSeenPosition(page.cursor)
           try store.finish(download)

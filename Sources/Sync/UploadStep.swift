@@ -34,7 +34,7 @@ package enum UploadStep: Hashable, Sendable {
 
 /// An event in an upload: the result of a step, or a fact that becomes known before or during a step.
 package enum UploadEvent: Hashable, Sendable {
-  /// The step succeeded. After a push or a pull, there may be more items.
+  /// The step succeeded. After a push or a pull, more items may be left.
   case done
   /// Nothing was left to send or to pull.
   case exhausted

@@ -8,8 +8,9 @@ import SQLiteRows
 /// columns a person named. This input is probably not a later export of the same table.
 ///
 /// A record of such a table is identified by its time, since the table has no ids. So a table of basal doses
-/// would change the boluses of another file at the same times. Another column of one file would do the same.
-/// A later export of one table has mostly equal rows, or the name and the columns of the earlier file.
+/// would change the boluses of another file at the same times. Another column of the same file would change
+/// them, too. A later export of one table has mostly equal rows, or the name and the columns of the earlier
+/// file.
 struct OtherTable {
   /// The number of rows that would change records of other files or columns.
   let rows: Int

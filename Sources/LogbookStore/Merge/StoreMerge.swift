@@ -248,9 +248,9 @@ private struct MergedContents {
   }
 }
 
-/// Merges records of another store of the same person, in one transaction. The result is the same in both
-/// directions. The exception is a record that is deleted in this store: it stays deleted until a person
-/// restores it.
+/// Merges records of another store of the same person, in one transaction. The result is the same, whichever
+/// store is merged into the other. The exception is a record that is deleted in this store: it stays deleted
+/// until a person restores it.
 private final class RecordMerge {
   private let transaction: SyncTransaction
   /// The number of the merge's ingest; nil for the withdrawals that the private copy gets.

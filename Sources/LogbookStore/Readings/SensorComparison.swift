@@ -78,8 +78,8 @@ struct SensorComparison {
     return isTable ? pairs.areOfOthers : try pairs.areOfOthersForDays && !areMoved()
   }
 
-  /// Whether the values follow the stored ones if all of them are moved by some hours. If so, they are of one
-  /// person, and the clock of one device is wrong by hours.
+  /// Whether the input's values follow the stored values if the times of the input are moved by some hours.
+  /// If so, both are of one person, and the clock of one device is wrong by hours.
   private mutating func areMoved() throws -> Bool {
     let values = compared.sorted { $0.instant < $1.instant }
     guard let first = values.first, let last = values.last else { return false }
@@ -97,8 +97,8 @@ struct SensorComparison {
   /// The differences between two clocks that are tried, in seconds: whole quarters of an hour, as zones
   /// differ.
   private static let shifts = stride(from: -14 * 3600 as Int64, through: 14 * 3600, by: 900)
-  /// If a sensor's values, moved by a shift, correlate with the stored values by at least this much, both
-  /// count as values of one person.
+  /// The minimum correlation of an input's moved values with the stored values. From it on, both count as
+  /// values of one person.
   private static let minCorrelation = 0.8
 
   /// The visible sensor values of other imports in the order of time. Rows above `maxRows` are left out.
@@ -166,8 +166,8 @@ struct SensorPairs {
   /// concluded.
   private static let minSeconds: Int64 = 3600
   private static let minCount = 6
-  /// From this duration on, in seconds, the correlation shows reliably whether both sensors measured the same
-  /// person.
+  /// The minimum duration, in seconds, for which the correlation reliably shows whether both sensors measured
+  /// the same person.
   private static let reliableSeconds: Int64 = 12 * 3600
   /// The maximum time between two successive pairs that is added to the compared duration, in seconds.
   private static let longestGap: Int64 = 1200

@@ -10,8 +10,8 @@ package struct TypedEntry: Sendable {
   package var readings: [(reading: Reading, device: Device)]
   /// The records with their new guids. All records after the first one belong to the first one.
   package var records: [(draft: RecordDraft, guid: String)]
-  /// Whether the person stated the time. Otherwise it is the moment of the input, so the store may have the
-  /// same entry with another time.
+  /// Whether the person stated the time. Otherwise the time is when the person typed the entry, so the store
+  /// may have the same entry with another time.
   package var statesTime = true
 
   /// An entry with these items.
@@ -57,7 +57,8 @@ package struct EntryEditor {
     package let items: [StoredItem]
     /// False if the store already had all items of the entry.
     package let isNew: Bool
-    /// Whether the store has a record of the entry with different content, which it keeps.
+    /// Whether the store already has a record of the entry with different content. The store keeps its
+    /// content.
     package var differs = false
   }
 
@@ -89,8 +90,7 @@ package struct EntryEditor {
     }
   }
 
-  /// Whether the stored record with this guid has different content. A deleted record counts as not
-  /// different.
+  /// Whether the stored record with this guid has different content. False if the record is deleted.
   private static func differs(
     _ record: (draft: RecordDraft, guid: String), _ entry: TypedEntry, _ database: Database
   ) throws -> Bool {

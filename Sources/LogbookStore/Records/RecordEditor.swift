@@ -7,7 +7,7 @@ package import Logbook
 package struct RecordDraft: Hashable, Sendable {
   /// The kind of record, which never changes after the record was stored.
   package let kind: RecordKind
-  /// The guid of the entry to which it belongs; nil for an entry.
+  /// The guid of the entry to which the record belongs; nil for an entry.
   package var entryGuid: String?
   /// The shown time.
   package var deviceTime: DeviceTime

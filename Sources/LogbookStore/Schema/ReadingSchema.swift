@@ -86,7 +86,8 @@ enum ReadingSchema {
 
   /// The column of the stated offset and the column of the offset derived from the zones; one of them is
   /// NULL. So a trigger can forbid any change of a stated offset, and a derived offset can be rewritten. If
-  /// both offsets had one column, the trigger would look up a million rows again. Only a change of zones may
+  /// both offsets shared one column, this trigger would run for each derived offset that a change of zone
+  /// rewrites. It would look up each row again, and there can be a million. Only a change of zones may
   /// rewrite a shown time, and only together with its offset, so that the instant stays.
   private static let offset = "stated_offset INTEGER,\n      derived_offset INTEGER"
   private static let offsetCheck = """

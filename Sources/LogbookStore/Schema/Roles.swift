@@ -107,7 +107,7 @@ enum Roles {
 
     """
 
-  /// Refuses changes of the columns of sync that are not those of a resolution. A resolution makes the
+  /// Refuses changes of the sync columns, except those of a resolution of a conflict. A resolution makes the
   /// remote's state the base, and writes the chosen content as an edit. A decision about a deleted entry has
   /// no base, so that a different decision on another node becomes a conflict.
   private static let takesRemoteSideAsBase = """

@@ -26,7 +26,7 @@ enum Schema {
       SchemaStep(from: 14, statements: instants),
     ])
 
-  /// The step to version 15, in which the zones of the logbook can show an instant (`offset_source` 5). It
+  /// The step to version 15, which adds items whose source states only the instant (`offset_source` 5). It
   /// only changes the stored texts of three CREATE TABLE statements, since existing rows are valid in both
   /// versions.
   private static let instants = [

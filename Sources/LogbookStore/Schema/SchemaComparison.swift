@@ -7,8 +7,8 @@ import SQLiteRows
 
 /// The differences between the schema of a store and that of a new one.
 ///
-/// Differences are dangerous in a file of unknown origin: a view in place of a table may never end, and a
-/// trigger can change what is stored.
+/// Differences are dangerous in a file of unknown origin: a query of a view that replaces a table may never
+/// end, and a trigger can change what is stored.
 struct SchemaComparison {
   /// The SQL query for the parts of a schema. Each part is one text: its type and name, a line feed, and its
   /// SQL statement.

@@ -20,13 +20,13 @@ struct OwnReadings {
 
   /// What the store has for a reading that another program wrote.
   enum Match {
-    /// The store has no value of the same kind and time from sources of this store.
+    /// The store has no reading of the same kind and second, except from documents of other programs.
     case none
     /// The store has the same reading, with the same identity.
     case itself([Own])
-    /// The store has the same measurement from sources of this store.
+    /// The store has a reading with the same measurement, which is not from a document of another program.
     case same([Own])
-    /// The store has another value of the same kind from sources of this store.
+    /// The store has only readings with other values, which are not from documents of other programs.
     case other([Own])
   }
 

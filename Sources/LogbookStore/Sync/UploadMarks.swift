@@ -45,7 +45,7 @@ struct UploadMarks {
     }
   }
 
-  /// Marks those of the readings that are pending, inside the caller's transaction.
+  /// Marks those of these readings that are pending, inside the caller's transaction.
   func set(_ keys: some Sequence<ReadingKey>) throws {
     let sorted = keys.sorted()
     var marks: [Marks] = []
@@ -69,13 +69,14 @@ struct UploadMarks {
   }
 
   /// Marks the readings of a batch without looking them up first, which would take a third of the time of
-  /// marking them. In each partition, they must be all pending readings between the first and the last one.
+  /// marking them. In each partition, the batch must have all pending readings from its first to its last
+  /// reading.
   ///
   /// All readings of the batch must still be pending. Then the number of marked rows proves that exactly
   /// these readings were marked.
   ///
-  /// - Returns: false if other readings between them are pending, too. It is also false for few readings, for
-  ///   which the triggers are not dropped. Then nothing was changed.
+  /// - Returns: false if a pending reading between them is not in the batch. It is also false for few
+  ///   readings, for which the triggers are not dropped. Then nothing was changed.
   func setWhole(_ pending: PendingReadings) throws -> Bool {
     guard pending.inStoreOrder.count >= Self.many else { return false }
     var parts: [ArraySlice<ReadingKey>] = []

@@ -98,8 +98,8 @@ struct BroughtItems {
 
   /// The items of one import that withdrawals list, whether the import or the withdrawal came first.
   ///
-  /// - Parameter known: readings that the import also contains but did not store in its notes, by the ids of
-  ///   their series.
+  /// - Parameter known: readings that the import also contains but that its notes lack, by the ids of their
+  ///   series.
   func listed(of claims: ImportContribution, with known: [Int64: [PointRuns]] = [:]) throws
     -> [WithdrawnInput]
   {

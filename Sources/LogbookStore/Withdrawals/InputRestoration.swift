@@ -55,7 +55,8 @@ struct InputRestoration {
   }
 }
 
-/// Identifies an input together with how it was read, to recognise that it was imported before.
+/// Computes an identity from an input and from how it was read. It shows whether the input was imported
+/// before.
 enum InputIdentity {
   /// The identity of an import's input; empty if the input has no digest.
   static func of(_ ingest: Int64, _ database: Database) throws -> String {
