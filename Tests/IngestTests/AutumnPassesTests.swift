@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func equalValuesOfBothPassesAreStoredIfTheRowOrderProvesTwoPasses(isNewestFirst: Bool) throws {
+  func equalValuesOfARepeatedHourAreStoredTwiceIfTheRowOrderProvesTwoPasses(isNewestFirst: Bool) throws {
     let rows = try isNewestFirst ? Self.rows().reversed() : Self.rows()
     let bench = try ImportBench()
     #expect(try counts(bench, rows) == [48, 0, 0, 0])
@@ -61,7 +61,7 @@ import Testing
     #expect(try counts(bench, rows.sorted { $0.shown < $1.shown }) == [0, 45, 3, 0])
   }
 
-  @Test func aTableSortedByShownTimeStatesEqualValuesOnce() throws {
+  @Test func aTableSortedByShownTimeStoresEqualValuesOfARepeatedHourOnce() throws {
     let rows = try Self.rows()
     let sorted = rows.sorted { ($0.shown, $0.value) < ($1.shown, $1.value) }
     let bench = try ImportBench()
@@ -73,7 +73,7 @@ import Testing
     #expect(try bench.number("SELECT count(*) FROM readings") == 48)
   }
 
-  @Test func aRepeatedBlockOfRowsIsNotASecondPass() throws {
+  @Test func aRepeatedBlockOfRowsIsNotTakenForASecondPassOfARepeatedHour() throws {
     let equal = try Self.rows(differing: 0)
     #expect(try counts(ImportBench(), equal) == [44, 0, 4, 0])
     // First a later row separates the two passes. Then the rows of the hour are in random order.
@@ -84,7 +84,7 @@ import Testing
     #expect(try counts(ImportBench(), rows[..<16] + mixed + rows[24...]) == [45, 0, 3, 0])
   }
 
-  @Test func theSecondPassOfALaterExportIsAdded() throws {
+  @Test func theSecondPassOfARepeatedHourInALaterExportIsAdded() throws {
     let rows = try Self.rows()
     let bench = try ImportBench()
     #expect(try counts(bench, Array(rows[..<21])) == [21, 0, 0, 0])

@@ -47,7 +47,7 @@ import Testing
     #expect(try bench.run(path, words: ["--device", "Second reader"]).counts.knownReadings == 2)
   }
 
-  @Test func rowsOfAResetTransmitterAreRejectedIfTheirCountersAreInUse() throws {
+  @Test func rowsOfAResetTransmitterAreRejectedIfTheStoreHasTheirCounters() throws {
     let bench = try ImportBench()
     let first = clarity([(600, "2026-01-10T08:00:00", 110), (900, "2026-01-10T08:05:00", 111)])
     try bench.run(bench.file("a.csv", first.utf8))

@@ -312,7 +312,7 @@ import Testing
         == .alreadyStored)
   }
 
-  @Test func requestedAttachmentsAreFetchedFirstAndMissingOnesLater() throws {
+  @Test func requestedAttachmentsAreFetchedFirstAndThoseMissingOnTheRemoteLater() throws {
     let contents = (0..<3).map { Self.content(of: [UInt8($0)]) }
     for content in contents { try want(content) }
     let next = { (now: Int64) in try self.sync { try $0.nextContentToFetch(besides: [], at: now) }?.digest }

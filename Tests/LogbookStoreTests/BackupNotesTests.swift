@@ -100,7 +100,7 @@ import Testing
   }
 
   /// The file to which a link points may belong to another person, so it must not be overwritten.
-  @Test func aLinkAndAPipeAreNotRemoved() throws {
+  @Test func aLinkOrPipeInsteadOfAFileToEraseIsNotRemoved() throws {
     let path = try file("secret")
     let link = scratch.folder.appending(path: "link").path
     #expect(symlink(path, link) == 0)

@@ -70,7 +70,7 @@ import Testing
 
   /// A store may have a journal from an interrupted command, which SQLite must apply. A foreign file must not
   /// change after it was checked, so its journal is refused.
-  @Test func aJournalIsAppliedToAStoreButRefusedForAForeignOne() throws {
+  @Test func aJournalIsAppliedToTheOwnStoreAndRefusedForAForeignFile() throws {
     try writeJournal(naming: nil)
     let refused = #expect(throws: Failure.self) {
       try StoreExaminer(path: scratch.path).requireOwnSchema(isWritten: false)

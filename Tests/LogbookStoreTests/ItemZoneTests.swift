@@ -263,7 +263,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM zone_period") == 0)
   }
 
-  @Test func aTimeZoneGivenForAnImportAfterAPeriodWinsForItsItems() throws {
+  @Test func aTimeZoneGivenForAnImportAfterAZonePeriodWinsForItsItems() throws {
     _ = try importing(batch([1], value: 90), in: nil)
     _ = try addPeriod(Self.newYork, 1500)
     _ = try importing(batch([0, 1, 2]), in: Self.tokyo)
@@ -308,7 +308,7 @@ import Testing
   }
 
   /// The period is entered a second time, after the import. So it counts as stated after the import.
-  @Test func aZonePeriodEnteredAgainWinsOverAnImportInBetween() throws {
+  @Test func aZonePeriodEnteredAgainAfterAnImportWinsOverTheZoneOfTheImport() throws {
     _ = try addPeriod(Self.newYork, 9000)
     _ = try importing(batch([1]), in: Self.tokyo)
     #expect(try hours() == ["9", "9"])

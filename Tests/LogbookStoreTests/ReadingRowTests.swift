@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func readingsOfTwoKindsInOneBatchGetTheirPartitions() throws {
+  @Test func readingsOfTwoKindsInOneBatchAreStoredInSeparatePartitions() throws {
     var readings = Self.alike(20)
     readings[5].kind = .scan
     try scratch.ingest(Make.batch(readings))

@@ -115,7 +115,7 @@ import Testing
 
   /// A pump has only one basal rate at a time. So a second equal row of a basal rate is a repetition, and not
   /// a further amount.
-  @Test func onlyEqualRowsOfDosesAndMealsAreCountedAsAmounts() throws {
+  @Test func onlyEqualRowsOfDosesAndMealsAreCountedAsRepeatedAmounts() throws {
     func amounts(_ kind: RecordKind, _ fields: [String: FieldValue], repeatsRows: Bool = false) throws -> Int
     {
       var record = Make.record(fields)

@@ -175,7 +175,7 @@ import Testing
     #expect(try resolver.conflicts() == [])
   }
 
-  @Test func resolvingAConflictForgetsAnUnansweredUpload() throws {
+  @Test func resolvingAConflictDiscardsAnUnansweredUploadOfTheRecord() throws {
     let conflict = try makeConflict(isSent: true)
     #expect(try scratch.rows("SELECT sent_version, sent IS NULL FROM record") == ["2 0"])
     try resolver.resolve(conflict, .mine, at: 300)

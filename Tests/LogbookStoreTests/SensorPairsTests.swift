@@ -30,7 +30,7 @@ struct SensorPairsTests {
     #expect(!pairs(hours: hours) { row, one in one * 1.15 + Double(row % 3) * 8 }.areOfOthers)
   }
 
-  @Test func oneHourOfValuesDoesNotProveTwoSensors() {
+  @Test func lessThanAnHourOfValuesDoesNotProveTwoPersons() {
     #expect(!pairs(hours: 1) { _, one in one + 20 }.areOfOthers)
     var pairs = SensorPairs()
     for row in 0..<11 { pairs.add(100, 250, at: Int64(row) * 300) }

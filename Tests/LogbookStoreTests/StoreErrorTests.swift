@@ -49,7 +49,7 @@ import Testing
     #expect(temporary.message == "the temporary copy: \(text)")
   }
 
-  @Test func theErrorForADamagedStoreNamesTheWayToItsBackup() throws {
+  @Test func theErrorForADamagedStoreNamesTheCommandThatRestoresABackup() throws {
     let failure = try failure(.SQLITE_CORRUPT)
     #expect(failure.category == .inputOutput)
     #expect(failure.message == "\(scratch.path): the store is damaged; \(Store.recovery)")

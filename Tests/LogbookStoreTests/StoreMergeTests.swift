@@ -144,7 +144,7 @@ import Testing
   }
 
   /// The undo happened in `here`. The other store still has the content from before the undo.
-  @Test func mergingAnEarlierStoreDoesNotRevertAnUndo() throws {
+  @Test func mergingAStoreFromBeforeAnUndoDoesNotRevertTheUndo() throws {
     let food = Make.batch([Make.record(["carbs": .number(45)], sourceID: "a")])
     try here.ingest(food)
     let guid = try #require(try here.rows("SELECT guid FROM record").first)
@@ -232,7 +232,7 @@ import Testing
     }
   }
 
-  @Test func aMergeOfStoresWithTwoChosenTimeZonesIsRefused() throws {
+  @Test func aMergeOfStoresWithTwoTimeZonesSetByPeopleIsRefused() throws {
     try here.ingest(sensor([0]))
     _ = try there.open(zone: "Asia/Tokyo")
     try there.ingest(sensor([1]))

@@ -320,7 +320,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM device") == 5)
   }
 
-  @Test func importCountsIncludeKindsRangeAndDoubtfulTimes() throws {
+  @Test func importCountsIncludeKindsTimeRangeAndDoubtfulTimes() throws {
     var late = Make.reading(.smbg, Make.milligrams(90), at: Make.noon + 600)
     late.marks = .doubtfulTime
     let readings = [

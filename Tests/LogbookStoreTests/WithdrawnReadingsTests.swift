@@ -75,7 +75,7 @@ import Testing
   }
 
   /// Finger sticks with random values at random times, so that an undo cannot describe them in a short text.
-  @Test func anUndoOfIrregularReadingsTakesFewBytesInLimitedRecords() throws {
+  @Test func anUndoOfIrregularReadingsTakesFewBytesInRecordsOfLimitedSize() throws {
     var random = SeededGenerator(seed: 1)
     var time = Make.noon
     let readings = (0..<100_000).map { _ in

@@ -230,7 +230,7 @@ import Testing
     }
   }
 
-  @Test func aTimeZoneChangeEvaluatesCountersAgain() throws {
+  @Test func aTimeZoneChangeDerivesRepeatedHoursFromCountersAgain() throws {
     try scratch.ingest(Make.batch(Self.night))
     let before = try instants()
     _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Asia/Tokyo"), at: 5)

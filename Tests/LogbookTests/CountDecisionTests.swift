@@ -110,7 +110,7 @@ struct CountDecisionTests {
     #expect(result.verdicts["a"] == .counts(alsoIn: [Repetition(late)]))
   }
 
-  @Test func withTheRuleOffEqualDosesOfTwoSourcesBothCount() {
+  @Test func withCountingOnceOffEqualDosesOfTwoSourcesBothCount() {
     #expect(
       count(Sample.dose(2, at: 0, Sample.diary), Sample.dose(2, at: 0, Sample.phone), by: .all) == 2)
   }

@@ -363,7 +363,7 @@ import Testing
     ("Europe/Berlin", "America/New_York"), ("Pacific/Apia", "Etc/UTC"), ("Etc/UTC", "Asia/Kolkata"),
     ("Australia/Lord_Howe", "Europe/London"),
   ])
-  func periodsOfConstantOffsetAgreeWithEachInstant(_ home: String, _ away: String) throws {
+  func periodsOfConstantOffsetAgreeWithTheOffsetOfEachInstant(_ home: String, _ away: String) throws {
     // Journeys that begin and end in repeated and skipped hours, one of half a day.
     let periods = try [
       ("2025-10-26T01:30:00", "2025-10-26T02:30:00"), ("2025-03-30T02:30:00", "2025-04-06T02:10:00"),

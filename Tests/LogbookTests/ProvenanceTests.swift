@@ -78,7 +78,7 @@ import Testing
 
   /// A record with the largest valid fields and the longest provenance is within the size limit of a record
   /// in JSON.
-  @Test func theLargestRecordFitsWithTheLongestProvenance() throws {
+  @Test func theLargestRecordWithTheLongestProvenanceFitsTheSizeLimit() throws {
     let long = Provenance(
       format: String(repeating: "\"", count: 64), source: String(repeating: "\\", count: 128))
     let text = String(repeating: "x", count: RecordLimits.maxTextBytes - 600)
@@ -126,7 +126,7 @@ import Testing
     #expect(throws: JSONError.self) { try RecordState(json: String(json)) }
   }
 
-  @Test func exportsAreComparedByTheirContentAndThenByTheirFile() {
+  @Test func theAgesOfExportsAreComparedByNewestItemAndThenByFileTime() {
     let ages = [(0, 9), (1, 5), (1, 6), (2, 1)].map { ExportAge(generated: $0, modified: $1) }
     #expect(ages.reversed().sorted() == ages && ages.map(\.instant) == [9, 1, 1, 2])
   }

@@ -59,7 +59,7 @@ import Testing
     #expect(try read(scene.b, there) == bytes)
   }
 
-  @Test func attachmentsKnownOnBothSidesNeedNoRequest() async throws {
+  @Test func attachmentsThatStoreAndServerHaveNeedNoRequest() async throws {
     try attach()
     try await scene.upload(scene.a, scene.b)
     for node in [scene.a, scene.b] {

@@ -37,7 +37,7 @@ import Testing
     #expect(Merge.of(local: known(base), remote: tombstone, base: base) == .takesRemote)
   }
 
-  @Test(arguments: [true, false]) func aMergedRecordHasTheProvenanceOfEitherSide(_ isLocalKnown: Bool) {
+  @Test(arguments: [true, false]) func aMergedRecordHasTheProvenanceThatOneSideKnows(_ isLocalKnown: Bool) {
     let base = note(["a": .number(1), "b": .number(1)])
     let local = known(note(["a": .number(2), "b": .number(1)]), isLocalKnown ? Self.diary : nil)
     let remote = known(note(["a": .number(1), "b": .number(2)]), isLocalKnown ? nil : Self.diary)
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func allStoresLearnTheProvenanceOfARecordFromOne() async throws {
+  @Test func allStoresLearnTheProvenanceOfARecordFromOneStore() async throws {
     let scene = try await Scene()
     try importUnknown(scene.a)
     try await scene.upload(scene.a, scene.b)

@@ -124,7 +124,7 @@ import Testing
 
   /// Store a pulls one page with the base zone of store b and an edit of a record's document. Only store a
   /// has this record, so only store a can move the document.
-  @Test func aDocumentEditedInThePageOfTheOtherZoneIsMovedAsWell() async throws {
+  @Test func aDocumentEditedOnThePageWithAnotherTimeZoneIsMovedAsWell() async throws {
     let scene = try SiteScene()
     try scene.addDose("a", 4)
     _ = try await scene.upload("a") { ($0.joinsZones, $0.pulls) = (true, false) }

@@ -12,7 +12,7 @@ import Testing
 /// Tests that withdrawals are synced like other records, so that every store hides the same items.
 @Suite(.timeLimit(.minutes(5)))
 struct WithdrawalTests {
-  @Test func anUndoneImportIsHiddenInTheOtherStoreAndRestoredExactly() async throws {
+  @Test func anUndoneImportIsHiddenInBothStoresAndARedoShowsExactlyItsReadings() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<100)
     try await scene.upload(scene.a, scene.b)
@@ -168,7 +168,7 @@ struct WithdrawalTests {
     }
   }
 
-  @Test func undoneItemsAreRemovedFromASiteAndRestoredOnIt() async throws {
+  @Test func undoneItemsAreRemovedFromASiteAndSentAgainAfterARedo() async throws {
     let scene = try SiteScene()
     try scene.ingest("a", SiteScene.sensor([100, 110, 120]))
     _ = try await scene.upload("a")
