@@ -13,8 +13,8 @@ import Testing
 
   init() throws { scratch = try ScratchStore() }
 
-  /// Stores a reading and a record, then runs an SQL statement that damages them. While it runs, the rules of
-  /// the schema are switched off.
+  /// Stores a reading and a record, then runs an SQL statement that damages them. While this statement runs,
+  /// the rules of the schema are switched off.
   private func damage(_ sql: String) throws {
     try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(100))]))
     try scratch.ingest(Make.batch([Make.record(["text": .text("a")], kind: .note, sourceID: "1")]))

@@ -84,7 +84,7 @@ import Testing
     #expect(try shown() == [])
     #expect(try scratch.rows("SELECT version, deleted FROM record ORDER BY guid") == ["2 1", "2 1"])
     _ = try step(.redo)
-    // If the dose was edited since, undo leaves the meal, too, and reports both.
+    // If the dose was edited after that, undo changes neither the dose nor the meal, and reports both.
     _ = try RecordEditor(scratch.open(.editor), at: now).edit(other) { $0.fields["units"] = .number(5) }
     let first = try #require(try scratch.open(.reader).actions(limit: 9).last)
     #expect(try Set(scratch.open(.reader).outcome(of: first, .undo).left) == [guid, other])

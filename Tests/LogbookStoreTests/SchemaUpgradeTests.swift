@@ -145,8 +145,8 @@ import Testing
     }.max() ?? 0
   }
 
-  /// If a connection loses its locks, another process believes that it is the last user of the file. It then
-  /// removes the write-ahead log with all commits in it.
+  /// If a connection loses its locks, another process believes that it is the last user of the file. That
+  /// process then removes the write-ahead log with all commits in it.
   @Test func anUpgradeCheckKeepsLocksOfOtherConnectionsInTheProcess() throws {
     try upgrade(Self.steps)
     let schema = Self.later(Self.steps)

@@ -61,7 +61,7 @@ package actor FaultyRemote: LogbookService {
   private var meanwhile: [Meanwhile] = []
   var damage: UInt8?
   var contentRefusal: (@Sendable (AttachmentContent) -> String?)?
-  /// Errors for the next requests, which are then not performed. A nil lets a request through.
+  /// Errors for the next requests, which are then not performed. For nil, the request is performed.
   private var scripted: [ServiceError?] = []
   /// The number of requests before the one whose answer is lost; nil to lose no answer.
   private var answersBeforeLoss: Int?
@@ -92,7 +92,7 @@ package actor FaultyRemote: LogbookService {
   /// performed the request.
   package func interrupt(_ things: Meanwhile...) { meanwhile += things }
 
-  /// Ends the next requests with these errors. A nil lets a request through.
+  /// Ends the next requests with these errors. For nil, the request is performed.
   package func script(_ errors: ServiceError?...) { scripted += errors }
 
   /// Refuses attachment contents permanently if the closure returns a reason.

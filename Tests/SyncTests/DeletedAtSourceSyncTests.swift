@@ -31,7 +31,7 @@ import Testing
     for node in [scene.a, scene.b] {
       #expect(try !isShown(node) && node.sync().overview(ingests: 0).conflicts == 0)
     }
-    // A later export of the other store shows the record again in both.
+    // A later export that the first store imports shows the record again in both stores.
     try scene.a.importDiary(carbs: 30, generatedAt: 7)
     try await scene.upload(scene.a, scene.b)
     #expect(try isShown(scene.a) && isShown(scene.b))

@@ -38,7 +38,7 @@ import Testing
     let others = try (0..<4).map { try scene.b.add(["a": "new \($0)"]) }
     try scene.b.edit(guid, "b", "theirs")
     try await scene.upload(scene.b)
-    // There must be something to send. Otherwise the page would be requested before the run begins.
+    // There must be something to send. Otherwise the page would be requested before the upload begins.
     try scene.a.importReadings(0..<1)
     try await scene.a.stepUntil { if case .pull = $0 { true } else { false } }
     let cursor = try scene.a.sync().sync { try $0.cursor() }

@@ -106,8 +106,8 @@ extension SourceDeletions {
     WHERE l.is_withdrawn = 1 AND l.guid NOT IN (SELECT guid FROM temp.deleted_at_source)
     """
 
-  /// The SQL query for a withdrawal that only imports wrote, if all of their exports have older items than
-  /// this one.
+  /// The SQL query for a withdrawal that only imports wrote, if the newest item of this export is newer than
+  /// those of their exports.
   private static let older = """
     SELECT record.fields, record.device_time FROM record CROSS JOIN ingest AS this
     WHERE record.guid = ? AND this.id = ? AND record.deleted = 0 AND \(ContentExport.isImported)

@@ -13,8 +13,8 @@ struct WithdrawalGroup {
     (self.group, self.database, self.now) = (group, database, now)
   }
 
-  /// The withdrawals of imports that are in force, each with the guid of its record. A withdrawal that a
-  /// person took back is left out.
+  /// The valid withdrawals of imports, each with the guid of its record. A withdrawal that a person ended is
+  /// left out.
   static func held(_ database: Database) throws -> [(guid: String, input: WithdrawnInput)] {
     try WithdrawalChanges.items(database).compactMap { item in
       guard case .input(let input) = item.withdrawal.subject, item.withdrawal.isHidden else { return nil }

@@ -96,8 +96,8 @@ struct OrderedReadings {
     }
   }
 
-  /// A series that is read into memory at once; nil if it is too large. Listings with the newest first
-  /// usually need few readings, so they read no series at once.
+  /// A series that is read into memory as a whole; nil if it is too large. Listings with the newest first
+  /// usually need few readings, so they read no series as a whole.
   private func held(_ series: CountedSeries) throws -> HeldReadings? {
     guard !order.isDescending, !series.isMeasured else { return nil }
     let others = active.reduce(0) { $0 + (($1 as? HeldReadings)?.count ?? 0) }
