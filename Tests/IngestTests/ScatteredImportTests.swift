@@ -77,7 +77,7 @@ import Testing
     #expect(try bench.number("SELECT count(*) FROM reading") == 0)
   }
 
-  @Test func anImportStoppedByTooManyRejectionsKeepsTheRowsBefore() throws {
+  @Test func anImportStoppedByTooManyRejectionsKeepsTheRowsBeforeThem() throws {
     let bench = try ImportBench()
     var rows = String(decoding: export(seed: 4), as: UTF8.self)
     rows += String(repeating: "2025-10-26T02:30:00,cbg,abc,first\n", count: 10)

@@ -29,7 +29,7 @@ import Testing
     #expect(try scratch.rows("SELECT readings FROM series ORDER BY id") == ["100", "800"])
   }
 
-  @Test func theCountersOfASeriesAreExactAfterEveryUploadAndRequeue() throws {
+  @Test func theCountsInASeriesAreExactAfterEveryUploadAndRequeue() throws {
     let readings = (0..<10).map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + $0 * 300) }
     try scratch.ingest(Make.batch(readings + [Make.tick(1, 90), Make.reading(.smbg, Make.milligrams(90))]))
     #expect(try pending() == 12)

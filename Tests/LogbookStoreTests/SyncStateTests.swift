@@ -233,7 +233,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     }
   }
 
-  @Test func theSyncStateOfAnEntryCostsTheSameAmong100000Records() throws {
+  @Test func theSyncStateOfAnEntryIsFoundInTheSameStepsAmong100000Records() throws {
     let entry = "00000032-0000-4000-8000-000000000000"
     try fill(0..<100)
     #expect(try state(entry) == .queued(.waiting))

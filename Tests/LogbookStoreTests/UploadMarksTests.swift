@@ -87,7 +87,7 @@ import Testing
   /// Marking many readings drops triggers for a moment. After a success and after a failure, all triggers
   /// must exist again.
   @Test(arguments: [few, many], [true, false])
-  func afterManyUploadMarksARequeueStillNeedsItsReason(count: Int, fails: Bool) throws {
+  func afterAnUploadAReadingIsStillQueuedAgainOnlyWithAReason(count: Int, fails: Bool) throws {
     struct Stopped: Error {}
     try store(0..<count)
     let sent = try pending()

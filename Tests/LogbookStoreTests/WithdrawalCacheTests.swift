@@ -45,7 +45,7 @@ import Testing
 
   /// Another connection hides readings between two batches, and later shows them again. The next batch must
   /// not use the outdated cache.
-  @Test func undosByOthersBetweenBatchesApplyToTheNextBatch() throws {
+  @Test func readingsHiddenBetweenTwoBatchesAffectTheNextBatch() throws {
     try scratch.ingest(Make.batch(sensor(0..<10)), digest: "wrong")
     #expect(try undo(1).readings == 10)
     let device = Make.device

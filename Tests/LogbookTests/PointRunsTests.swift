@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test func aCursorFindsTheSamePointsAsASearch() throws {
+  @Test func aCursorOverPackedPointsFindsTheSamePointsAsASearch() throws {
     for seed in UInt64(1)...100 {
       var random = SeededGenerator(seed: seed)
       let runs = PointRuns(points(&random).sorted())

@@ -246,7 +246,7 @@ import Testing
     }
   }
 
-  @Test func repeatedUndoRecordsOfOneImportCostOnlyAsMuchAsOne() {
+  @Test func repeatedUndosOfOneImportAreSearchedInAsManyStepsAsOne() {
     let one = input(Array(0..<1000))
     #expect(steps([one], stride(from: 0, to: 1000, by: 1)) == (1, 1000))
     #expect(steps(Array(repeating: one, count: 50), stride(from: 0, to: 1000, by: 1)) == (1, 1000))

@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func aStoreThatFailsAtAnyStatementLosesNothing() async throws {
+  @Test func aStoreThatFailsAtAnySQLStatementLosesNothing() async throws {
     let scene = try await Scene()
     let work = Work(scene, shared: try await scene.sharedNote())
     for place in 1..<300 {

@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func changesFoundByTheOnlyRequestAreAppliedWithoutAnotherRequest() async throws {
+  @Test func changesInTheAnswerToTheOnlyRequestOfAnUploadAreApplied() async throws {
     let scene = try await scene()
     let before = try scene.a.setting()
     let guid = try scene.b.add(["a": "theirs"])
@@ -64,7 +64,7 @@ import Testing
     ServiceError.unavailable("down"), .loginRefused("no"), .serverFailure("500"),
     .busy("later", retryAfterSeconds: 1),
   ])
-  func aFailureOfTheOnlyRequestIsStoredAndTheNextUploadIsComplete(error: ServiceError) async throws {
+  func aFailedOnlyRequestOfAnUploadIsStoredAndTheNextUploadCompletes(error: ServiceError) async throws {
     let scene = try await scene()
     let before = try scene.a.setting()
     await scene.a.remote.script(error)
@@ -93,7 +93,7 @@ import Testing
 
   // MARK: - Changes during the request
 
-  @Test func anItemAddedDuringTheOnlyRequestIsSentByTheSameUpload() async throws {
+  @Test func anItemAddedDuringTheOnlyRequestOfAnUploadIsSentByIt() async throws {
     let scene = try await scene()
     let before = try scene.a.setting()
     let added = UUID().uuidString.lowercased()
@@ -172,7 +172,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func editsOfTwoIdleCopiesReachBothCopies(originalFirst: Bool) async throws {
+  func editsInTwoCopiesOfAStoreReachBothCopies(originalFirst: Bool) async throws {
     let scene = try await scene()
     let guid = try scene.a.add(["a": "1", "b": "1"])
     try await scene.upload(scene.a)

@@ -85,7 +85,7 @@ import Testing
       ("SyncTests/ZoneJoinTests", "aSystemTimeZoneNeverReplacesADeletedOneThatAPersonSet")),
     Rule(
       "A base zone that is kept while nothing can be sent is pending.",
-      ("SyncTests/ZoneJoinTests", "aTimeZoneKeptWhileFetchingIsSentByTheNextUpload"),
+      ("SyncTests/ZoneJoinTests", "aTimeZoneKeptInAFetchOnlyUploadIsSentByTheNextUpload"),
       ("SyncTests/ZoneJoinTests", "aTimeZoneSetByAPersonIsKeptIfTheLogbookHasASystemTimeZone")),
     Rule(
       "A zone that this system does not know moves nothing, until the system knows it.",
@@ -225,7 +225,7 @@ import Testing
       ("SyncTests/IdleRunTests", "readingsImportedDuringTheRequestAreSentBeforeThePageIsFetchedAgain")),
     Rule(
       "What is added during the only request of a run is sent by this run.",
-      ("SyncTests/IdleRunTests", "anItemAddedDuringTheOnlyRequestIsSentByTheSameUpload")),
+      ("SyncTests/IdleRunTests", "anItemAddedDuringTheOnlyRequestOfAnUploadIsSentByIt")),
     Rule(
       "A number of a run is used again only by a store that has the end of this run, and only if it pulled.",
       ("SyncTests/IdleRunTests", "aStoreCopiedDuringAnUploadReceivesWhatTheUploadSentLater"),
@@ -296,7 +296,7 @@ import Testing
     Rule(
       "No failing request or statement loses anything.",
       ("SyncTests/FaultTests", "aRemoteThatFailsAtAnyRequestLosesNothing"),
-      ("SyncTests/FaultTests", "aStoreThatFailsAtAnyStatementLosesNothing")),
+      ("SyncTests/FaultTests", "aStoreThatFailsAtAnySQLStatementLosesNothing")),
     Rule(
       "A copied store gets another node id.",
       ("SyncTests/HistoryTests", "aCopiedStoreFileGetsANewClientIDAndNothingIsLost"),
@@ -465,7 +465,7 @@ import Testing
     Rule(
       "No store nests entries in a circle, or deeper than one level, in any order of arrival.",
       ("SyncTests/SettlementTests", "entriesThatWouldContainEachOtherAreAConflict"),
-      ("SyncTests/SettlementTests", "aMoveDeeperThanTheCommandLinePermitsIsAConflict"),
+      ("SyncTests/SettlementTests", "nestingDeeperThanTheCommandLinePermitsIsAConflict"),
       ("SyncTests/CircleTests", "aStoreThatFirstSeesTwoEntriesContainingEachOtherHasAConflict"),
       ("SyncTests/CircleTests", "tooDeepNestingIsAConflictForTheFirstStoreThatSeesIt"),
       ("SyncTests/CircleTests", "inAnyOrderOfMovesNestingStaysValidAndDecisionsEndAllConflicts")),
@@ -477,7 +477,7 @@ import Testing
     Rule(
       "If one conflict is resolved in two opposite ways, the second resolution is a conflict again.",
       ("SyncTests/SettlementTests", "oppositeResolutionsOfAConflictCauseAnotherConflict"),
-      ("SyncTests/SettlementTests", "equalResolutionsOfAConflictInTwoStoresAgree")),
+      ("SyncTests/SettlementTests", "equalResolutionsOfAConflictInTwoStoresEndIt")),
     Rule(
       "An import without items is not undone. A change that is too large for a withdrawal is reported and stays.",
       ("LogbookStoreTests/UndoTests", "anImportWithoutItemsCannotBeUndone"),
@@ -488,7 +488,7 @@ import Testing
       ("LogbookStoreTests/UndoTests", "anUndoneFileImportedWithAnotherTimeZoneIsVisible")),
     Rule(
       "A cache of withdrawals always agrees with the store.",
-      ("LogbookStoreTests/WithdrawalCacheTests", "undosByOthersBetweenBatchesApplyToTheNextBatch"),
+      ("LogbookStoreTests/WithdrawalCacheTests", "readingsHiddenBetweenTwoBatchesAffectTheNextBatch"),
       ("LogbookStoreTests/WithdrawalCacheTests", "undosOfARolledBackTransactionAreForgotten")),
   ]
 

@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [Resolution.mine, .theirs]) func equalResolutionsOfAConflictInTwoStoresAgree(
+  @Test(arguments: [Resolution.mine, .theirs]) func equalResolutionsOfAConflictInTwoStoresEndIt(
     _ resolution: Resolution
   )
     async throws
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func aMoveDeeperThanTheCommandLinePermitsIsAConflict() async throws {
+  @Test func nestingDeeperThanTheCommandLinePermitsIsAConflict() async throws {
     let scene = try await Scene()
     let (top, middle, low) = (
       try await scene.sharedNote(), try await scene.sharedNote(), try await scene.sharedNote()

@@ -129,7 +129,7 @@ import Testing
     #expect(plan.current == .finish(.failed(.nodeReused)))
   }
 
-  @Test func aPositionUnknownToTheServerIsHandledBeforeAnythingElse() throws {
+  @Test func ifTheServerDoesNotKnowTheCursorMissingItemsAreQueuedFirst() throws {
     var plan = try plan(after: .done, .exhausted, .exhausted, .exhausted, .failed(.positionUnknown, items: 0))
     #expect(plan.current == .requeueMissing)
     try plan.note(.done)

@@ -199,7 +199,7 @@ import Testing
     #expect(try await scene.held(guid)?.fields["a"] == .text("mine"))
   }
 
-  @Test func verifySendsADeletionUndoneOnTheServerAgain() async throws {
+  @Test func verifyRepeatsADeletionThatWasUndoneOnTheServer() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     let kept = try #require(try await scene.held(guid)).json

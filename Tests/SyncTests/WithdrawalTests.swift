@@ -27,7 +27,7 @@ struct WithdrawalTests {
     #expect(try scene.b.shown() == before && scene.a.shown() == before)
   }
 
-  @Test func anUndoMayArriveBeforeItsReadings() async throws {
+  @Test func anUndoThatArrivesBeforeItsReadingsHidesThem() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<10)
     _ = try scene.a.undo(1)

@@ -53,7 +53,7 @@ import Testing
     #expect(try scene.a.instants() == scene.b.instants())
   }
 
-  @Test func aTimeZoneKeptWhileFetchingIsSentByTheNextUpload() async throws {
+  @Test func aTimeZoneKeptInAFetchOnlyUploadIsSentByTheNextUpload() async throws {
     let scene = try await scene(given: Self.tokyo)
     #expect(try await fetch(scene.b, .mine) == .complete)
     #expect(try scene.b.record(LogbookZones.baseGuid).isPending)
@@ -63,7 +63,7 @@ import Testing
     #expect(try scene.a.instants() == scene.b.instants() && scene.a.instants().count == 6)
   }
 
-  @Test func theTimeZoneOfTheSystemIsReplacedWhileFetching() async throws {
+  @Test func aFetchOnlyUploadReplacesASystemTimeZone() async throws {
     let scene = try await scene(system: Self.tokyo)
     #expect(try await fetch(scene.b) == .complete)
     #expect(try scene.b.base() == "Europe/Madrid given")

@@ -131,7 +131,7 @@ extension ValueSets {
     return values
   }
 
-  /// The values that other stores stated with occurrence numbers for which this store has other values.
+  /// Values that other stores stated. For the same occurrence numbers, this store has other values.
   private func statedValues(at place: PlaceOfValues) throws -> [Value] {
     let rows = try RawStatement(
       keptBy: database,

@@ -133,8 +133,8 @@ extension SyncTransaction {
   package func markUploaded(
     _ pending: PendingReadings, except refused: [RefusedItem], sameAs same: [SameReading], at now: Int64
   ) throws {
-    // If no other connection has changed the store, the readings are still pending: this connection marks
-    // readings only here.
+    // This connection marks readings only in this function. So the readings are still pending if no other
+    // connection has changed the store.
     if refused.isEmpty, let version = pending.version, try isUnchanged(since: version),
       try UploadMarks(database: database).setWhole(pending)
     {
