@@ -163,7 +163,7 @@ package struct CountingSource: Hashable, Sendable {
 
   /// The id of the format, the driver or the kind of remote; empty if it is unknown.
   package let format: String
-  /// The program or device whose data the format holds; empty if the source names none.
+  /// The program or device that wrote the items, by its name in the source; empty if the source names none.
   package let part: String
   /// How the source of an item got its data, which follows from `format` and the device.
   package let role: Role

@@ -10,8 +10,8 @@ public struct Provenance: Hashable, Sendable {
   /// The id of the format, the driver or the kind of remote; for an entry typed into glucoport, the format of
   /// `typed`.
   public let format: String
-  /// The program or device whose data the format holds, by the name in the source: Apple Health's
-  /// `sourceName`, Nightscout's `enteredBy`, Tidepool's `deviceId`. Empty if the source states none.
+  /// The program or device that wrote the record, by its name in the source: Apple Health's `sourceName`,
+  /// Nightscout's `enteredBy`, Tidepool's `deviceId`. Empty if the source states none.
   public let source: String
 
   /// The maximum length of a format's id in bytes.

@@ -154,8 +154,8 @@ extension ReadingIdentity {
   /// The first part of the hashed text. It ensures that a reading never has the same UUID as another item.
   fileprivate static let keyDomain = "reading"
 
-  /// The parts of a canonical text, separated by bars. The text is split by Unicode scalars: a bar with a
-  /// combining accent would be another character.
+  /// The parts of a canonical text, separated by bars. The text is split by Unicode scalars, since a bar and
+  /// a combining accent are one `Character`.
   static func parts(of text: String) -> [Substring] {
     text.unicodeScalars.split(separator: "|", omittingEmptySubsequences: false).map(Substring.init)
   }

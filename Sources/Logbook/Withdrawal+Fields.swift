@@ -107,7 +107,7 @@ extension Withdrawal {
   private static func both(_ name: String, _ mine: FieldValue?, _ theirs: FieldValue?) -> FieldValue? {
     switch (name, mine, theirs) {
     case (Name.hidden, _, _): return .flag(false)
-    // A missing list is an empty one: the edit without the list showed all of its items again.
+    // A missing list is an empty one: the edit that removed the list showed all items of the list again.
     case (Name.points, nil, _), (Name.points, _, nil), (Name.records, nil, _), (Name.records, _, nil),
       (Name.changes, nil, _), (Name.changes, _, nil):
       return nil

@@ -16,7 +16,8 @@ package struct UploadOptions: Hashable, Sendable {
   package var pulls = true
   /// Whether changes of other nodes must be pulled, in addition to queued downloads.
   package var areChangesDue = true
-  /// Whether to request contents again that the remote lacked, before their delay has passed.
+  /// Whether contents that the remote lacked are requested again at once, without waiting for the end of
+  /// their delay.
   package var asksForAbsent = false
   /// Whether to download readings that were left out earlier.
   package var fetchesHistory = false

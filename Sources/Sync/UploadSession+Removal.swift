@@ -58,7 +58,7 @@ extension UploadSession {
       try store.sync { store in
         _ = try store.requeue(withdrawn.keys, reason: "hidden, and removed from the site", at: now)
         // A removed document may also have contained an equal reading that has another occurrence number in
-        // this store.
+        // this store. Such a reading is queued again.
         let held = try store.readingsInDocuments(of: withdrawn.batch)
         if !held.isEmpty { _ = try store.requeue(held, reason: "removed with its document", at: now) }
         try store.forgetUnanswered(withdrawn.keys)

@@ -94,11 +94,11 @@ struct SensorComparison {
     }
   }
 
-  /// The differences between two clocks that are tried, in seconds: whole quarters of an hour, as zones
-  /// differ.
+  /// The differences between two clocks that are tried, in seconds: multiples of a quarter of an hour, since
+  /// zones differ by such multiples.
   private static let shifts = stride(from: -14 * 3600 as Int64, through: 14 * 3600, by: 900)
-  /// The minimum correlation of an input's moved values with the stored values. From it on, both count as
-  /// values of one person.
+  /// The minimum correlation of an input's moved values with the stored values. With this correlation or a
+  /// higher one, both count as values of one person.
   private static let minCorrelation = 0.8
 
   /// The visible sensor values of other imports in the order of time. Rows above `maxRows` are left out.

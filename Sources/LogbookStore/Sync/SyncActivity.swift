@@ -7,11 +7,11 @@ import SQLiteRows
 package struct SyncActivity: Hashable, Sendable {
   /// Whether an upload is running.
   package let isRunning: Bool
-  /// The number of readings that it is sending.
+  /// The number of readings that the upload is sending.
   package let readings: Int
-  /// The number of records that it is sending.
+  /// The number of records that the upload is sending.
   package let records: Int
-  /// The number of attachments that it is sending.
+  /// The number of attachments that the upload is sending.
   package let attachments: Int
   private let firstReading: TransferKey?
   private let lastReading: TransferKey?
