@@ -3,8 +3,8 @@
 /// A Rice code writes a number in three parts: as many ones as its upper bits state, a zero, and its lowest
 /// `width` bits. The code is short if the numbers are not much larger than 2 to the power of `width`.
 struct RiceCode {
-  /// The maximum number of ones. For a larger number, `escape` ones are followed by all 64 bits of the
-  /// number.
+  /// The number of ones that begin the code of a number whose upper bits would need as many ones or more. All
+  /// 64 bits of the number follow.
   static let escape = 24
   static let maxWidth = 40
 

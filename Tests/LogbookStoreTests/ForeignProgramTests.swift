@@ -34,8 +34,8 @@ import Testing
   /// The tables whose rows are protected, each with the columns that another program may write.
   private static let protected: [String: Set<String>] = [
     "reading": ["uploaded", "derived_offset", "offset_source", "zone"],
-    // These columns may be written because an edit increases `version`, and only glucoport knows the valid
-    // values of the sync columns.
+    // No rule of the schema protects these columns: an edit must change `version`, and only glucoport knows
+    // the valid values of the sync columns.
     "record": [
       "utc_offset", "offset_source", "edited_at", "version_synced", "sent_version", "sent", "revision",
       "base",

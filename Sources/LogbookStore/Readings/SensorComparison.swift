@@ -205,8 +205,9 @@ struct SensorPairs {
   /// The limits were measured with public series of 3 persons with diabetes of type 1 and of about 100
   /// others. For two persons with diabetes, 90 to 94 % of the periods of 2 and 3 days are recognised as
   /// different persons. For the opposite test, the bias, noise, lag and low values at night of two sensors
-  /// were added to one person's values. None of 500 such pairs of persons with diabetes is wrongly recognised
-  /// as two persons. For other persons, with flat curves and poor sensors, 2.5 % are.
+  /// were added to one person's values. None of 500 such pairs of sensors is wrongly recognised as worn by
+  /// two persons, if the person has diabetes. For other persons, with flat curves and poor sensors, 2.5 % of
+  /// the pairs are.
   var areOfOthersForDays: Bool {
     seconds >= Self.secondsOfDays && correlation < 0.3 && differences / Double(count) > 0.25
   }
