@@ -105,7 +105,7 @@ package struct JSONMemberName: CodingKey {
   package init?(intValue: Int) { nil }
 }
 
-/// An object whose members have a given order.
+/// A JSON object whose members have a given order.
 package struct JSONMembers<Value: Encodable>: Encodable {
   private let members: [(name: String, value: Value)]
 

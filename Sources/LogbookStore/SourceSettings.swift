@@ -142,7 +142,7 @@ package struct SourceState: Codable, Hashable, Sendable {
 
 /// A source of a store, from which `fetch` imports. Nothing is ever written to it.
 package struct SourceSetting: Codable, Hashable, Sendable {
-  /// The name that a person gave it.
+  /// The name that a person gave the source.
   package var name: String
   /// A random id that changes each time the source is set. So a running fetch never writes its state to a
   /// source that was set again.

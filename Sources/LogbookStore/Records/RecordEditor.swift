@@ -79,8 +79,8 @@ package struct RecordEditor {
 
   /// Stores a record under a new id.
   ///
-  /// - Throws: `Failure`: `badInput` if the id exists or the content exceeds the limits of a record. Also if
-  ///   the record cannot belong to its entry.
+  /// - Throws: `Failure`: `badInput` if the id exists or the content exceeds the limits of a record. A record
+  ///   that cannot belong to its entry is an error, too.
   package func add(_ draft: RecordDraft, guid: String) throws -> RecordEdit {
     try store.write { database in
       try ActionLog(database, at: now).noting(.add, [guid]) {
@@ -108,7 +108,7 @@ package struct RecordEditor {
   /// simultaneous edits never overwrite each other.
   ///
   /// - Throws: `Failure`: `missingInput` if the record is missing or deleted, `configuration` for an unknown
-  ///   kind. Also if the record cannot belong to its entry.
+  ///   kind. A record that cannot belong to its entry is an error, too.
   package func edit(_ guid: String, _ change: (inout RecordDraft) throws -> Void) throws -> RecordEdit {
     try store.write { database in
       let record = try Self.require(guid, database)
