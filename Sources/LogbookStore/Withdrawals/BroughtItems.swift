@@ -23,9 +23,10 @@ struct BroughtItems {
     let showsWithdrawn: Bool
   }
 
-  /// - Parameters: - items: the withdrawals in their current or planned state. - ended: an import that counts
-  ///   as not undone, since `UndoPlan` restores it. - begun: an import that counts as undone, since
-  ///   `UndoPlan` undoes it.
+  /// - Parameters:
+  ///   - items: the withdrawals in their current or planned state.
+  ///   - ended: an import that counts as not undone, since `UndoPlan` restores it.
+  ///   - begun: an import that counts as undone, since `UndoPlan` undoes it.
   init(_ items: [Visibility.Item], ended: Int64? = nil, begun: Int64? = nil, _ database: Database) throws {
     self.database = database
     visibility = Visibility(items)
