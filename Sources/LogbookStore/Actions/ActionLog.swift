@@ -74,9 +74,11 @@ struct ActionLog {
 
   /// Runs `work`, and logs the states of the records before and after it.
   ///
-  /// - Parameters: - guids: the records that the work changes or adds. - added: readings that a person typed
-  ///   in this action. An undo hides them. - kept: the typed readings of an entry. `work` changes other items
-  ///   of the entry, and not these readings.
+  /// - Parameters:
+  ///   - guids: the records that the work changes or adds.
+  ///   - added: readings that a person typed in this action. An undo hides them.
+  ///   - kept: the typed readings of an entry. `work` changes other items of the entry, and not these
+  ///     readings.
   func noting<Value>(
     _ kind: PersonAction.Kind, _ guids: [String], added: [StoredReading] = [], kept: [StoredReading] = [],
     _ work: () throws -> Value

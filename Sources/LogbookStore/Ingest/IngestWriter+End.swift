@@ -8,9 +8,10 @@ extension IngestWriter {
   /// Stores in the row of the ingest which meter was read and what the meter's clock showed. The firmware is
   /// stored with the device.
   ///
-  /// - Parameters: - clock: what the meter's and the host's clock showed, and how far the meter's was ahead
-  ///   of the logbook's local time in seconds. - position: up to which reading the meter's memory was read;
-  ///   nil to keep the stored position.
+  /// - Parameters:
+  ///   - clock: what the meter's and the host's clock showed, and how far the meter's was ahead of the
+  ///     logbook's local time in seconds.
+  ///   - position: up to which reading the meter's memory was read; nil to keep the stored position.
   package func note(
     _ meter: Device, firmware: String, clock: (comparison: ClockComparison, difference: Int64)?,
     position: MeterPosition? = nil

@@ -197,8 +197,9 @@ extension SyncTransaction {
   /// Queues all data of a remote: first records, then the pinned ranges, the recent readings, and last the
   /// other readings. Later changes are pulled with the cursor.
   ///
-  /// - Parameters: - cursor: the remote's position before any of the data is downloaded. - recent: the shown
-  ///   time, in civil seconds, from which readings count as recent.
+  /// - Parameters:
+  ///   - cursor: the remote's position before any of the data is downloaded.
+  ///   - recent: the shown time, in civil seconds, from which readings count as recent.
   package func queueWhole(after cursor: String, recent: Int64, at now: Int64) throws {
     try setCursor(cursor)
     try DownloadQueue.add(.records, .changed, at: now, database)

@@ -70,9 +70,11 @@ extension SyncTransaction {
   /// Selects at most `limit` readings from these SQL tables under an SQL condition, with their keys. The
   /// first one is the next reading after `key`.
   ///
-  /// - Parameters: - row: the alias of the table by whose primary key the readings are ordered, so that
-  ///   SQLite need not sort them. - order: the columns of this order; nil for those of the primary key. -
-  ///   isDescending: whether to begin with the last reading.
+  /// - Parameters:
+  ///   - row: the alias of the table by whose primary key the readings are ordered, so that SQLite need not
+  ///     sort them.
+  ///   - order: the columns of this order; nil for those of the primary key.
+  ///   - isDescending: whether to begin with the last reading.
   func readings(
     _ tables: String, _ condition: String, orderedBy row: String = "r", inOrderOf order: [String]? = nil,
     after key: ReadingKey?, limit: Int, isDescending: Bool = false
