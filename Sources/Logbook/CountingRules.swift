@@ -168,6 +168,9 @@ package struct CountingSource: Hashable, Sendable {
   /// How the source of an item got its data, which follows from `format` and the device.
   package let role: Role
 
+  /// Whether the rows of the source can have ids. The rows of a table whose columns a person named have none.
+  var canHaveIDs: Bool { format != "generic" }
+
   /// A source of records.
   package init(format: String, part: String = "") {
     (self.format, self.part) = (format, part)

@@ -24,7 +24,8 @@
 /// The rule for ids: equal doses at the same second are one dose, except at a full minute. Equal meals at
 /// the second of such doses are one meal. Equal meals at another second are one meal only if there is further
 /// evidence: such doses in more than five minutes within a week before and after. Pairs of meals are not
-/// evidence: food diaries give two equal foods of a meal the same time.
+/// evidence: food diaries give two equal foods of a meal the same time. The rule does not apply to a table
+/// whose columns a person named: its rows have no ids, and equal amounts in two columns are two amounts.
 ///
 /// At a full minute, two equal doses may be one dose in two injections. They are copies only if four in five
 /// minutes with doses around them have two equal doses. There must be more than five such minutes, with at least
@@ -297,11 +298,11 @@ package struct OwnCopyFinder {
 
   /// Finds the doses and meals that equal another dose or meal at the same second. The one with the smallest
   /// id is kept. At a full minute the source may state no seconds, so a kept item has at most one copy at
-  /// such a minute.
+  /// such a minute. Items of a source without ids have no such copies.
   private func repeated(_ items: [CountableItem]) -> [(copy: CountableItem, kept: CountableItem)] {
     var kept: [(item: CountableItem, copies: Int)] = []
     var pairs: [(copy: CountableItem, kept: CountableItem)] = []
-    for item in items {
+    for item in items where item.source.canHaveIDs {
       let place = kept.firstIndex {
         item.isRepeated(from: $0.item) && ($0.copies == 0 || !item.shown.isAtMinute)
           && !rules.separates(item, $0.item)

@@ -71,6 +71,9 @@ import Testing
     ),
     (#","method":{"text":"Arithmetic Mean"}"#, "computed value"),
     (#","derivedFrom":[{"reference":"Observation/7"}]"#, "computed value"),
+    (#","method":{"text":"Durchschnitt"}"#, "computed value"),
+    (#","method":{"text":"Interpolated"}"#, "computed value"),
+    (#","specimen":{"display":"Umbilical cord blood"}"#, "glucose in another specimen"),
     (
       #","effectivePeriod":{"start":"2026-03-01T00:00:00+01:00","end":"2026-03-14T23:59:59+01:00"}"#,
       "Observation over a period"
@@ -83,6 +86,7 @@ import Testing
 
   @Test(arguments: [
     #","specimen":{"display":"Capillary blood specimen"}"#, #","specimen":{"reference":"Specimen/1"}"#,
+    #","subject":{"reference":"Patient/1"},"focus":[{"reference":"Patient/1"}]"#,
     #","specimen":{"display":"Fingertip"}"#, #","method":{"text":"Measured by means of a test strip"}"#,
     #","method":{"text":"Glucometer"}"#, #","derivedFrom":[{"reference":"Media/7"}]"#, #","focus":[]"#,
     #","contained":[{"resourceType":"Device","type":{"text":"Urine meter"}}]"#,

@@ -128,8 +128,10 @@ import Testing
       "foodEaten";"Soup";"200.0"
 
       """
-    let amounts = try TextExport(text).records.map { $0.fields.amount("carbs") }
+    let export = try TextExport(text)
+    let amounts = export.records.map { $0.fields.amount("carbs") }
     #expect(amounts == [20, 48.96, 18, nil, nil, nil, nil])
+    #expect(export.skipped["carbohydrates of a food that the list of food does not have exactly once"] == 3)
   }
 
   @Test func rowsOfADiaguardEntryHaveItsTime() throws {

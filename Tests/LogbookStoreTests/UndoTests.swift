@@ -282,6 +282,29 @@ import Testing
     #expect([first.records, first.editedRecords] == [0, 1])
   }
 
+  /// Three weekly exports of one table have the dose, and the third one has a wrong amount.
+  @Test(arguments: [false, true])
+  func undoRestoresTheContentOfARecordThatSeveralEarlierImportsHad(isFirstUndone: Bool) throws {
+    func food(_ carbs: Double) -> ImportedRecord { Make.record(["carbs": .number(carbs)], sourceID: "a") }
+    try scratch.ingest(Make.batch([food(10)]), generatedAt: 10)
+    try scratch.ingest(Make.batch([food(10)]), generatedAt: 20)
+    try scratch.ingest(Make.batch([food(90)]), generatedAt: 30)
+    if isFirstUndone { _ = try undo(1) }
+    #expect(try undo(3).changedRecords == 1)
+    #expect(try shown() == [#"{"carbs":10}"#])
+    #expect(try redo(3).changedRecords == 1)
+    #expect(try shown() == [#"{"carbs":90}"#])
+  }
+
+  @Test func undoLeavesAContentThatALaterImportAlsoHas() throws {
+    func food(_ carbs: Double) -> ImportedRecord { Make.record(["carbs": .number(carbs)], sourceID: "a") }
+    try scratch.ingest(Make.batch([food(10)]), generatedAt: 10)
+    try scratch.ingest(Make.batch([food(90)]), generatedAt: 20)
+    try scratch.ingest(Make.batch([food(90)]), generatedAt: 30)
+    #expect(try undo(2).changedRecords == 0)
+    #expect(try shown() == [#"{"carbs":90}"#])
+  }
+
   @Test func undoOfAnImportAlsoUndoesItsCorrections() throws {
     func typed(_ number: Double) -> IngestBatch {
       var reading = Make.reading(.smbg, Make.millimoles(number))

@@ -201,6 +201,18 @@ struct OwnCopyTests {
     #expect(Self.verdicts(automatic).kept.count == 14)
   }
 
+  @Test func equalDosesInTwoColumnsOfATableBothCountWhateverTheirTimes() {
+    let table = CountingSource(format: "generic")
+    for seconds in [0, 33] as [Int64] {
+      let columns = Self.doses(14, at: seconds, "a", table) + Self.doses(14, at: seconds, "b", table)
+      #expect(Self.verdicts(columns).kept.count == 28, "\(seconds)")
+    }
+    let meals = (0..<28).map { index in
+      Sample.meal(15, at: Int64(index / 2) * Self.day + 33, table, id: "meal \(index)")
+    }
+    #expect(Self.verdicts(meals).kept.count == 28)
+  }
+
   @Test func equalDosesAtFullMinutesBothCount() {
     #expect(Self.verdicts(Self.doses(14, at: 0, "a") + Self.doses(14, at: 0, "b")).kept.count == 28)
     let typed = CountingSource(format: "glucoport")

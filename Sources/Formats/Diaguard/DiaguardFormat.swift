@@ -163,7 +163,11 @@ struct DiaguardFormat: ExportFormat {
     let weight = row[2].trimmed.number()
     let grams = weight.map { ", \(plainNumber($0)) g" } ?? ""
     var fields: [String: FieldValue] = ["text": .text(name.text + grams)]
-    if let weight, let share = foods[name.text] ?? nil {
+    let share = foods[name.text] ?? nil
+    if weight != nil, share == nil {
+      out.skip("carbohydrates of a food that the list of food does not have exactly once")
+    }
+    if let weight, let share {
       let carbs = (weight * share).rounded() / 100
       if carbs > 0, PlausibleAmounts.grams.contains(carbs) { fields["carbs"] = .number(carbs) }
     }

@@ -50,6 +50,8 @@ struct FHIRObservation {
     switch resource["status"]?.text {
     case "entered-in-error": return "entered in error"
     case "cancelled": return "cancelled"
+    // The status of a measurement without a result. A value in it is a target or a placeholder.
+    case "registered": return "registered without a result"
     default: return nil
     }
   }
@@ -225,24 +227,37 @@ extension FHIRObservation {
   private static let specimens = [
     "arterial", "blood", "capillary", "finger", "interstitial", "plasma", "serum", "subcutaneous", "venous",
   ]
-  /// Parts of words of a method by which a value is computed from others. `mean` is a whole word: a value is
-  /// also measured by means of a strip.
-  private static let computedMethods = ["averag", "calculat", "estimat", "median", "predict"]
+  /// Words for blood that is not the person's own, such as that of a newborn.
+  private static let otherSpecimens = ["cord", "donor", "fetal", "umbilical"]
+  /// Parts of words that name a value which is not measured: it is computed from others, or is a goal. `mean`
+  /// is a whole word: a value is also measured by means of a strip.
+  private static let computed = [
+    "averag", "berechn", "calculat", "comput", "deviation", "durchschnitt", "estimat", "forecast", "goal",
+    "imput", "interpol", "maximum", "median", "minimum", "mittelwert", "moyenn", "predict", "prognos",
+    "promedi", "simulat", "target", "vorhersag",
+  ]
+  /// The codes of LOINC for means of glucose.
+  private static let codesOfMeans: Set<String> = ["27353-2", "53553-0", "53554-8", "97507-8"]
 
   /// The name under which an Observation is counted if it has a code for glucose, but does not measure the
   /// person's blood or tissue. Nil for a measurement of blood or tissue.
   private var otherSubject: String? {
-    if !(resource["focus"]?.items ?? []).isEmpty { return "Observation about another subject" }
+    let subject = resource["subject"]?["reference"]?.text
+    let focus = (resource["focus"]?.items ?? []).prefix(Self.maxCodings)
+    if focus.contains(where: { $0["reference"]?.text != subject || subject == nil }) {
+      return "Observation about another subject"
+    }
     let specimen = Self.texts(of: resource["specimen"]) + containedSpecimens
     if specimen.contains(where: { $0.contains("control") }) { return "control solution" }
-    if !specimen.isEmpty, !specimen.contains(where: { text in Self.specimens.contains(where: text.contains) })
-    {
+    func has(_ words: [String]) -> Bool { specimen.contains { words.contains(where: $0.contains) } }
+    if !specimen.isEmpty, !has(Self.specimens) || has(Self.otherSpecimens) {
       return "glucose in another specimen"
     }
-    let method = Self.texts(of: resource["method"])
-    let isComputed = method.contains { text in
-      Self.computedMethods.contains(where: text.contains) || text.split { !$0.isLetter }.contains("mean")
-    }
+    let words = Self.texts(of: resource["method"]) + Self.texts(of: resource["code"])
+    let isComputed =
+      words.contains { text in
+        Self.computed.contains(where: text.contains) || text.split { !$0.isLetter }.contains("mean")
+      } || codings.contains { $0.isLOINC && Self.codesOfMeans.contains($0.code) }
     let origins = (resource["derivedFrom"]?.items ?? []).prefix(Self.maxCodings).compactMap {
       $0["reference"]?.text
     }

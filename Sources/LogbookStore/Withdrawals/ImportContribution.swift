@@ -214,7 +214,8 @@ struct ImportContribution {
           """), arguments: [ingest])
   }
 
-  /// The guids of the records that no other import contained. Undone imports do not count.
+  /// The guids of the records that no other import contained. Undone imports do not count. If this import
+  /// changed a record, earlier imports do not count either, since they contained the earlier content.
   func soleRecords() throws -> [String] {
     let undone = try Self.undone(database).union([ingest]).map(String.init).joined(separator: ",")
     return try String.fetchAll(
@@ -224,11 +225,22 @@ struct ImportContribution {
           SELECT guid FROM record WHERE ingest = ?1
           UNION SELECT guid FROM ingest_record WHERE ingest = ?1) AS brought
         WHERE NOT EXISTS (SELECT 1 FROM ingest_record AS o
-            WHERE o.guid = brought.guid AND o.ingest NOT IN (\(undone)))
+            WHERE o.guid = brought.guid AND o.ingest NOT IN (\(undone))
+              AND NOT (o.ingest < ?1 AND EXISTS (SELECT 1 FROM record AS r WHERE r.guid = o.guid AND r.ingest = ?1)))
           AND NOT EXISTS (SELECT 1 FROM record AS r
             WHERE r.guid = brought.guid AND r.ingest NOT IN (\(undone)))
         ORDER BY guid
         """, arguments: [ingest])
+  }
+
+  /// Whether an earlier import contained a record that the store already had. Undone imports do not count.
+  func isKnownBefore(_ guid: String) throws -> Bool {
+    try Bool.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT EXISTS (SELECT 1 FROM ingest_record AS o CROSS JOIN ingest AS w ON w.id = o.ingest
+            WHERE o.guid = ?1 AND o.ingest < ?2 AND NOT \(Self.isUndone(of: "w")))
+          """), arguments: [guid, ingest]) ?? false
   }
 }
 

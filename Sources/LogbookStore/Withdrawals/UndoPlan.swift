@@ -242,9 +242,11 @@ extension UndoPlan {
         }
         whole.changes.append(revision)
         earlier[guid] = change.earlier
-        // If the import that wrote the earlier content is undone, too, this undo must also hide the restored
-        // content.
-        if undone.contains(change.earlier) { whole.records[guid] = change.before.withdrawalDigest }
+        // If every import that contained the earlier content is undone, too, this undo must also hide the
+        // restored content.
+        if try undone.contains(change.earlier) && !claims.isKnownBefore(guid) {
+          whole.records[guid] = change.before.withdrawalDigest
+        }
       } else if record.canBeListed {
         whole.records[guid] = record.state.withdrawalDigest
         if record.state.kind == .zone { counts.changesZone = true }
