@@ -95,7 +95,7 @@ extension BluetoothBus {
       && message.arguments[1].entries?["Connected"]?.flag == true
   }
 
-  /// Whether bluetoothd or an adapter was started, stopped or changed, after which bluetoothd may not have
+  /// Whether bluetoothd or an adapter was started, stopped or changed, after which bluetoothd may have lost
   /// this program's profile.
   private static func isChange(_ message: DBusMessage) -> Bool {
     guard message.kind == .signal, message.arguments.count > 1 else { return false }

@@ -4,7 +4,7 @@ import Glibc
 import Logbook
 
 /// The functions of libdbus-1 that are used, loaded when a Bluetooth command runs, so that other commands do
-/// not need the library. All have fixed arguments, since Swift cannot call the variadic ones.
+/// not need the library. All have a fixed number of arguments, since Swift cannot call variadic C functions.
 ///
 /// Pointers to memory of libdbus are used only in this file.
 private struct Functions {

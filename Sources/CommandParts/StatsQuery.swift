@@ -328,8 +328,8 @@ package struct StatsQuery {
       var filter = ItemFilter()
       if let device { filter.includesDevice = { Self.matches($0, device) } }
       filter.recordKinds = device == nil ? recordKinds : []
-      // The host's clock may have been reset, and then shows a time that is too early. So the release and the
-      // last import are considered, too.
+      // The host's clock may have been reset, and then shows a time that is too early. So the times of the
+      // release and of the last import are considered, too.
       let latest = max(now, Release.date, try store.lastSuccess() ?? Release.date)
       filter.until = PlausibleTimes(now: latest).latest + 1
       return filter

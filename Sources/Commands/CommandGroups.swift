@@ -7,7 +7,7 @@ package enum CommandGroups {
   /// The commands that import data.
   package static let importing: [any ParsableCommand.Type] = [ImportCommand.self, MeterCommand.self]
 
-  /// The commands that reverse an import or a change made by a person, or apply the reversed import or change
+  /// The command that reverses an import or a person's change, and the command that applies what was reversed
   /// again.
   package static let undoing: [any ParsableCommand.Type] = [UndoCommand.self, RedoCommand.self]
 

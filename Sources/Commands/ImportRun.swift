@@ -87,8 +87,8 @@ final class ImportRun {
 
   /// Imports every export in an archive or workbook. A workbook may itself be a member of an archive.
   ///
-  /// - Parameter others: the comparison with the tables of the enclosing archive that were read before; nil
-  ///   if there is none.
+  /// - Parameter others: the comparison with the earlier tables of the enclosing archive; nil if the file is
+  ///   not in an archive.
   /// - Returns: whether at least one input is an export.
   private func importEach(
     of inputs: ExportInputs, _ place: ImportPaths.FoundInput, comparedWith others: PartComparison? = nil
@@ -155,8 +155,8 @@ final class ImportRun {
     }
   }
 
-  /// Warns of finger sticks that may be of another person, if neither a person nor the input states whose
-  /// they are.
+  /// Warns that finger sticks may be another person's, if neither the options nor the input states whose they
+  /// are.
   private func warnOfOthersSticks(_ report: ImportReport) throws {
     guard !command.yes, command.device == nil, !report.statesPerson else { return }
     let store = try target.store()

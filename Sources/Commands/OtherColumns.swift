@@ -7,9 +7,9 @@ import LogbookStore
 
 /// Finds an earlier import of the same file that read other columns for doses or carbohydrates.
 ///
-/// A dose is identified by its time, its use and its device, but not by its column, since exports rename
-/// their columns. So doses of a second column at the same times look like those of the first, and are not
-/// stored.
+/// A dose is identified by its time, its use (such as bolus) and its device, but not by its column, since
+/// exports rename their columns. So doses of a second column at the same times look like those of the first,
+/// and are not stored.
 struct OtherColumns {
   /// The number of recent imports that are searched.
   private static let maxImports = 1000

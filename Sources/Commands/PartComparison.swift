@@ -26,11 +26,11 @@ final class PartComparison {
     let value: Int64
   }
 
-  /// The shortest overlap of two sensors' tables that is refused, in seconds. Exports of consecutive months
-  /// may share their last hour.
+  /// The shortest overlap in seconds at which tables of two sensors are refused. Exports of consecutive
+  /// months may overlap by less than an hour.
   private static let minCommon: Int64 = 3600
 
-  /// The shortest overlap in seconds for tables whose names may be those of persons.
+  /// The shortest overlap in seconds at which tables are refused if their names may be those of persons.
   private static let minCommonOfPersons: Int64 = 86_400
 
   /// The minimum number of common days for which two tables count as those of different persons.

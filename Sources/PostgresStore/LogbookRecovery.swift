@@ -5,9 +5,9 @@ import Logbook
 /// Finds the valid copies of logbooks when the directory does not match them. This happens after a database
 /// was restored from a backup or lost its last commits.
 ///
-/// The valid copy is the one of the latest move that the directory ever stated. This is true even if its
-/// state is `left`, since the copy to which it was moved is then lost. If only an invalid copy has a change,
-/// the client sends the change again, since the valid copy does not know the client's position.
+/// Among the copies that the directory has ever stated, the copy of the latest move is the valid one. Its
+/// state may be `left`; the copy to which the logbook was moved next is then lost. If only an invalid copy
+/// has a change, the client sends the change again, since the valid copy does not know the client's position.
 package struct LogbookRecovery {
   /// A logbook for which the directory was corrected.
   package struct Found: Hashable, Sendable {

@@ -50,8 +50,8 @@ enum ServingRole {
   }()
 
   /// An SQL query for the first right that a server must not have. A superuser, or a role with BYPASSRLS,
-  /// could see rows of all logbooks if a condition is forgotten. The same is true for a right on a partition,
-  /// since row security of partitions is off.
+  /// could see rows of all logbooks if a statement lacks a condition. The same is true for a right on a
+  /// partition, since row security of partitions is off.
   private static let excess = """
     WITH \(granted),
     role AS (SELECT oid, rolname, rolsuper OR rolbypassrls AS is_open FROM pg_roles WHERE pg_has_role(oid, 'MEMBER'))

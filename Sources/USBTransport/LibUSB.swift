@@ -40,8 +40,8 @@ final class LibUSB {
 
   /// Opens a device from a listing.
   ///
-  /// - Parameter isShared: whether the ids of the device are those of a chip. If permission is missing, a
-  ///   chip needs separate rules.
+  /// - Parameter isShared: whether other products share the ids of the device, as with a chip. If permission
+  ///   is missing, the advice in the failure then includes the rules for shared ids.
   func open(_ device: PluggedDevice, isShared: Bool, watch: Watch) throws(Failure) -> LibUSBPort {
     var handle: OpaquePointer?
     var code = LIBUSB_ERROR_NO_DEVICE.rawValue

@@ -214,7 +214,7 @@ import USBTransport
   }
 
   /// systemd reads the tags of devices in its file `73-seat-late.rules`, and ModemManager in files from
-  /// number 77 on. So this file must be sorted before them.
+  /// number 77 on. So the file with the rules of glucoport must be sorted before these files.
   @Test func theUdevRulesFileSortsBeforeTheSystemRulesThatReadItsTags() throws {
     let command = USBBus.permissionCommand(isShared: false)
     let file = try #require(command.split(separator: " ").first { $0.hasSuffix(".rules") })

@@ -25,9 +25,9 @@ package struct PairedMeter: Hashable {
   /// A meter from which nothing has been imported yet.
   package init(address: String, name: String) { (self.address, self.name) = (address, name) }
 
-  /// Until when jobs do not connect the meter, in UTC seconds; nil if they may connect it immediately. If a
-  /// meter stops answering in each session, each session costs its battery and brings nothing. A single
-  /// failed session does not count, since the connection was probably just lost.
+  /// Until when jobs do not connect the meter, in UTC seconds; nil if they may connect it immediately. If all
+  /// sessions with a meter fail, further sessions would only drain its battery. A single failed session does
+  /// not count, since the connection was probably just lost.
   package var restsUntil: Int64? {
     guard let failedAt, failures > 1 else { return nil }
     return failedAt + min(Self.maxRestSeconds, 60 << Int64(min(failures - 1, 10)))

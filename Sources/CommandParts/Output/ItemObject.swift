@@ -163,8 +163,8 @@ extension ItemDetails {
     return state == .synced ? [] : [line("state", SyncText.mark(state) + advice)]
   }
 
-  /// Why the remote refused the record, else why it refused the content of one of its attachments. Nil if it
-  /// refused neither.
+  /// Why the remote refused the record, else why it refused the content of one of the record's attachments.
+  /// Nil if the remote refused neither.
   private func refusal(of record: StoredRecord) throws -> String? {
     try record.refusal ?? store.attachments(of: record.guid).lazy.compactMap(\.refusal).first
   }
@@ -233,7 +233,8 @@ package enum RecordText {
     let fields = kind.fields.filter { kind != .annotation || $0.name != "reading" || values["text"] == nil }
     let described = fields.compactMap { field in values[field.name].map { part(field.name, field.label, $0) }
     }
-    // `others` are fields that another program has written and that this kind of record does not have here.
+    // `others` are fields that another program has written, and that glucoport does not have for this kind of
+    // record.
     let others = values.filter { name, _ in !kind.fields.contains { $0.name == name } }.sorted {
       $0.key < $1.key
     }

@@ -160,8 +160,8 @@ private struct FailureObject: Encodable {
   let status: Int32
   let hint: String?
 
-  /// The part of a message that says what to do next, which follows the first semicolon. It is nil if the
-  /// message has no such part.
+  /// The part of a message after its first semicolon, which says what to do next. It is nil if the message
+  /// has no such part.
   static func advice(in message: String) -> String? {
     let parts = message.split(separator: "; ").dropFirst()
     // Parts with these words describe the state after the failure, and give no advice.

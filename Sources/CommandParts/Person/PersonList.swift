@@ -248,8 +248,8 @@ package protocol PersonVisitor: ClassifiedCommand {
   var storeOptions: StoreOptions { get set }
   /// Whether the command runs for all persons with its present options.
   var visitsAll: Bool { get }
-  /// Whether the results need no line with the person's name before them, since they contain it or nothing is
-  /// printed.
+  /// Whether no line with the person's name is printed before the results, since the results contain the name
+  /// or are empty.
   var needsNoHeading: Bool { get }
   /// Refuses options that make no sense for several stores.
   func validateForSeveral() throws

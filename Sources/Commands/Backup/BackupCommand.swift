@@ -183,8 +183,8 @@ struct BackupPlace {
   }
 
   /// The paths of the store's earlier backups in this folder, oldest first, from the notes about backups.
-  /// File names do not suffice: two stores can have equal names, and the clock that gave a name its time can
-  /// be wrong. The path of the new backup is left out, since a removed backup may have had it.
+  /// The file names do not suffice to find them: two stores can have equal names, and the clock can have been
+  /// wrong. The path of the new backup is left out: the notes may have it from a removed backup.
   func noted(_ notes: [BackupNote]) -> [String] {
     let base = folder.hasSuffix("/") ? folder : folder + "/"
     var paths: [String] = []

@@ -8,7 +8,7 @@ import Logbook
 import LogbookStore
 
 /// The settings of this computer that are not in the store. A backup takes them to another computer. They
-/// contain the path or the command of the remote's token, and no secret.
+/// name the file or the command from which the remote's token is read, but do not contain the token.
 struct BackupSettings: Codable, Equatable {
   /// A person in the list of `person list`.
   struct Owner: Codable, Equatable {

@@ -184,7 +184,7 @@ struct CountPair: ParsableArguments {
   }
 
   /// Refuses two arguments that name the same source, if no second export of the source brought copies of its
-  /// items. Without copies, all items of the source count in any case.
+  /// items. Without copies, all items of the source count, whatever is decided.
   private func requireCopies(_ name: String, _ store: Store) throws {
     let copies = try store.ownCopies(since: nil, until: nil, CountingRules())
     if copies.sources.contains(where: { $0.isNamed(name) }) { return }
@@ -192,7 +192,7 @@ struct CountPair: ParsableArguments {
   }
 
   /// Refuses two names of one source, such as a format and the only sub-source of this format. All items of
-  /// one source count in any case.
+  /// one source count, whatever is decided.
   private func requireTwoSources(_ name: String, _ other: String, _ store: Store) throws {
     guard name.prefix(while: { $0 != "/" }) == other.prefix(while: { $0 != "/" }) else { return }
     let isPair = try store.countingSourcesByKind().values.contains { sources in

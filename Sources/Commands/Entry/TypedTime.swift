@@ -25,7 +25,7 @@ enum TypedTime {
         + "for the time, or --note for a text")
   }
 
-  /// Refuses a text that says that a value or an amount next to it is of another time: `110 yesterday`.
+  /// Refuses a text which states that a value or amount next to it is from another time: `110 yesterday`.
   static func requireNow(_ words: [String]) throws {
     let words = words.flatMap { $0.lowercased().split { !$0.isLetter && $0 != "-" }.map(String.init) }
     let pairs = zip(words, words.dropFirst()).first { pointers.contains($0) && partsOfDay.contains($1) }
@@ -55,8 +55,8 @@ enum TypedTime {
     "cardio", "treadmill", "marathon", "stroll", "mow", "clean", "putz",
   ]
 
-  /// Words that make a duration a time: `2h after`. They follow the duration, or precede it if no text
-  /// follows it.
+  /// Words that turn a duration next to them into a time, as in `2h after`. They follow the duration, or
+  /// precede it if no text follows it.
   private static let prepositions: Set<String> = [
     "before", "after", "later", "ago", "past", "post", "pre", "since", "earlier", "until", "till", "into",
     "from", "pp",
@@ -66,7 +66,8 @@ enum TypedTime {
     "geleden",
     "efter", "før", "siden", "sedan",
   ]
-  /// Words that make the duration after them a time, whatever follows the duration: `within 2h`.
+  /// Words that turn the duration after them into a time, as in `within 2h`. The text after the duration does
+  /// not matter.
   private static let leading: Set<String> = ["hace", "within", "in", "il"]
 
   private static let otherTimes: Set<String> = [

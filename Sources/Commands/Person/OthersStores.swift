@@ -40,8 +40,8 @@ struct OthersStores {
   /// Refuses an input with a device or with readings that the store of another person has.
   ///
   /// - Parameters:
-  ///   - devices: the devices of the beginning of the input.
-  ///   - readings: the readings of the beginning of the input.
+  ///   - devices: the devices of the readings at the beginning of the input.
+  ///   - readings: the readings at the beginning of the input.
   ///   - hint: how to import the input for the other person, and how for this one.
   /// - Throws: `Failure` of category `badInput` if another person's store has them.
   func requireNone(

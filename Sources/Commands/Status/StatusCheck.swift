@@ -95,9 +95,9 @@ struct StatusCheck {
     return "; the last attempt failed for another reason: \(displayed(last))"
   }
 
-  /// A message if the clock of a meter is wrong, else nil. A wrong clock shows neither the local time in the
-  /// zone of the import nor that in the present zone. The logbook's zone may have been corrected since the
-  /// import.
+  /// A message if the clock of a meter is wrong, else nil. A clock is right if it shows the local time in the
+  /// logbook's zone. This can be the zone at the import or the present one, since a person may have corrected
+  /// the zone in between.
   private func wrong(_ clock: MeterClock) -> String? {
     let judgement = ClockJudgement(clock.comparison, in: zone)
     guard judgement.isOff, abs(clock.difference) > ClockJudgement.thresholdSeconds else { return nil }

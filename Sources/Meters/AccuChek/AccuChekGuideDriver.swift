@@ -7,8 +7,8 @@ import Logbook
 ///
 /// Three independent programs that read these meters agree on the session and on the glucose entries. The
 /// other facts are known from a single program, which read a real Guide 925: the segments and codes of
-/// control solution and meal marks, and the answer to a set clock. The product names of the model numbers
-/// have a single source, too. Values are mg/dL whatever the meter shows.
+/// control solution and meal marks, and the answer after the clock was set. The product names of the model
+/// numbers have a single source, too. Values are in mg/dL whatever unit the meter shows.
 struct AccuChekGuideDriver: MeterDriver {
   static let id = "accu-chek-guide"
   static let name = "Roche Accu-Chek Guide, Guide Me, Instant, Aviva Connect"

@@ -116,8 +116,8 @@ private struct AccuChekDisk: SectorSource {
     self.doing = doing
   }
 
-  /// Waits until the disk is ready. After it was plugged in, the disk refuses its first commands until it is
-  /// asked for the reason.
+  /// Waits until the disk is ready. After it was plugged in, the disk refuses commands until the host has
+  /// requested the reason for a refusal.
   func wake() throws {
     for attempt in 0..<Self.attempts {
       // The first two refusals may only report that the disk was plugged in, so there is no pause after them.

@@ -5,7 +5,7 @@ import Logbook
 /// The report that an Accu-Chek Mobile keeps on its disk: a table of text.
 ///
 /// The layout is known from one program that reads such reports, and from reports that people quote. How a
-/// report writes LO and HI is unknown: the literal words are accepted.
+/// report writes LO and HI is unknown, so exactly the words `LO` and `HI` are accepted.
 struct AccuChekReport {
   /// The meter's serial number: the first field of the second line.
   let serial: String
@@ -67,8 +67,8 @@ extension AccuChekReport {
     readings.append(MeterReading(.smbg, at: time, measurement, marks: marks(of: row)))
   }
 
-  /// The marks of a row. A value outside the person's target range and a mark of the person's choice are
-  /// ignored.
+  /// The marks of a row. The columns `outOfRange` (outside the person's target range) and `other` (a mark of
+  /// the person's choice) are ignored.
   private mutating func marks(of row: [String]) -> ReadingMarks {
     let named: [(AccuChekColumns.Kind, ReadingMarks)] = [
       (.temperatureWarning, .temperatureWarning), (.beforeMeal, .beforeMeal), (.afterMeal, .afterMeal),

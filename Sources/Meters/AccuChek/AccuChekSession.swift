@@ -138,8 +138,8 @@ extension AccuChekSession {
       else { throw Self.violation(doing) }
       invokeID = event.invokeID
       guard let store = configuration.store else {
-        // The first list may lack the memory. As in Tidepool's program, the association is then accepted
-        // again.
+        // The first list of objects may lack the memory. As in Tidepool's program, the association is then
+        // accepted again.
         if attempt == 0 { try send(APDU(.associationResponse, Self.acceptance), doing: doing) }
         continue
       }

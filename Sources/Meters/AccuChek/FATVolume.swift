@@ -250,8 +250,8 @@ private struct FATLongName {
   private static let maxPieces: UInt8 = 20
 
   private var units: [UInt16] = []
-  /// The number of the latest piece: the piece with number 1 is the end of the name, and 0 means that there
-  /// is no piece.
+  /// The number of the latest piece. Piece 1 is the start of the name, and comes last. 0 means that there is
+  /// no piece yet.
   private var number: UInt8 = 0
   private var sum: UInt8 = 0
 

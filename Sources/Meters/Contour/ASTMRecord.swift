@@ -93,7 +93,7 @@ struct ContourRange: Hashable {
   let high: Double
   let unit: GlucoseUnit
 
-  /// Parses the setting V: the lower end in two digits, followed by the upper end in three.
+  /// Parses the setting V: the lower end of the range in two digits, followed by its upper end in three.
   ///
   /// Meters print mg/dL even if they show mmol/L. A single source saw a meter that printed tenths of mmol/L,
   /// `06333`. No meter's range ends below 400 mg/dL or above 40 mmol/L.

@@ -46,7 +46,7 @@ enum ContourByte {
   static let acknowledge: UInt8 = 0x06
   static let refuse: UInt8 = 0x15
   static let endOfBlock: UInt8 = 0x17
-  /// The letter `X`, which the meter answers like EOT.
+  /// The letter `X`, to which the meter responds as to EOT.
   static let wake: UInt8 = 0x58
 }
 

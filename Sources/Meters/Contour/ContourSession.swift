@@ -24,8 +24,8 @@ final class ContourSession {
 
   /// Wakes the meter and receives its first header. The meter then waits for an acknowledgement.
   ///
-  /// A meter that was left in mid-session answers a different byte than an idle one, so three bytes are
-  /// tried.
+  /// A meter whose last session was interrupted responds to another byte than an idle meter does. So three
+  /// bytes are sent in turn.
   func open() throws -> ContourHeader {
     let doing = "opening the session with the meter"
     try drain(doing)
@@ -62,7 +62,8 @@ final class ContourSession {
     throw Failure(.protocolViolation, "reading the memory: the meter sent more data than its memory can hold")
   }
 
-  /// Ends a complete session. The meter answers the last ACK with EOT; a Contour Next One answers only NAK.
+  /// Ends a complete session. The meter answers the last ACK with EOT. A Contour Next One responds only to
+  /// NAK.
   func finish() {
     for byte in [ContourByte.acknowledge, ContourByte.refuse] {
       do {

@@ -11,8 +11,9 @@ import Logbook
 ///
 /// A sensor value is identified by the second of its measurement on the system's clock. That clock cannot be
 /// set, while the display's clock can. The manufacturer's export names the transmitter as the device and
-/// counts the transmitter's ticks. The receiver of the G4 stores neither, so the same value from the receiver
-/// and from the export has two identities. Calibrations are identified by their shown time in both sources.
+/// counts the transmitter's ticks. The receiver of the G4 stores neither the transmitter nor its ticks. So
+/// the same value from the receiver and from the export has two identities. Calibrations are identified by
+/// their shown time in both sources.
 struct DexcomG4Driver: MeterDriver {
   static let id = "dexcom-g4"
   static let name = "Dexcom G4, G5 and G6 receivers"
@@ -87,8 +88,8 @@ extension DexcomG4Driver {
     return (identity, product == "ScoutReceiver" || product == "OrionReceiver")
   }
 
-  /// The serial number on the last page of the manufacturer's text. A repaired receiver has several such
-  /// pages.
+  /// The serial number in the last page of the partition `manufacturing`. A repaired receiver has several
+  /// such pages.
   private func serialNumber(_ session: DexcomSession, doing: String) throws -> String {
     guard let last = try session.range(.manufacturing)?.upperBound,
       let page = try session.pages(last...last, .manufacturing, onPage: {}).first,

@@ -100,8 +100,8 @@ extension DexcomRecord {
     guard let value = bytes.littleEndian(UInt16.self, at: 8),
       let typed = bytes.littleEndian(UInt32.self, at: revision >= 3 ? 11 : 10).map(Int64.init)
     else { return nil }
-    // Two programs read this time from different bytes of records of revision 3. So a time that is more than
-    // a day from the time of the record is invalid.
+    // In records of revision 3, two other programs read this time from different bytes, so these bytes may be
+    // the wrong ones. A time more than a day from the record's time shows that, and is rejected.
     guard value > 0, value <= 1000, abs(typed - times.system) <= 86400 else {
       return .rejected("a calibration without a value or with another time than its record")
     }

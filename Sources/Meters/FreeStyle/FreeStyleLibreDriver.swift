@@ -6,8 +6,8 @@ import Logbook
 ///
 /// Rows have a permanent record number, but LibreView states only serial number and shown time for the same
 /// readings. The shown time is the identity, so that readings from a reader and from LibreView match. A value
-/// at the end of the range stays a number with a mark, as in LibreView. Only one published description states
-/// these ends, and everything about the Libre Pro.
+/// at an end of the range stays a number with a mark, as in LibreView. The ends of the range, and all facts
+/// about the Libre Pro, are known from only one published description.
 struct FreeStyleLibreDriver: MeterDriver, FreeStyleFamily {
   static let id = "freestyle-libre"
   static let name = "Abbott FreeStyle Libre"
@@ -142,8 +142,8 @@ extension LibreResultRow {
     }
   }
 
-  /// Adds a reading. In a row without an error, field 11 marks a value at the limit; a single source states
-  /// that it means LO.
+  /// Adds a reading. In a row without an error, field 11 marks a value at the limit of the range. A single
+  /// source states that this mark means LO.
   private func add(
     _ kind: ReadingKind, _ measurement: Measurement?, _ marks: ReadingMarks,
     into memory: inout FreeStyleMemory

@@ -134,7 +134,7 @@ final class FreeStyleSession {
   /// The time to wait for a report. A meter sends one every few milliseconds, and other programs allow three
   /// to five seconds.
   private static let answerMilliseconds = 5000
-  /// The silence after which the pending data of an earlier session is over.
+  /// The silence after which no more data of an earlier session is expected.
   private static let silenceMilliseconds = 150
   /// The number of times that a command is tried. If a report of the answer is lost, the checksum is wrong.
   /// The same command then returns the same answer again.

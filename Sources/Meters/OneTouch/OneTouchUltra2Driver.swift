@@ -5,8 +5,8 @@ import Logbook
 /// LifeScan OneTouch Ultra2, Ultra and UltraLink on a cable.
 ///
 /// Several recordings show the lines and their checksums; one of them has a whole session with an old Ultra.
-/// A single published source states the range outside which a value is LO or HI, and the results in mmol/L of
-/// older meters. Values are in mg/dL even if the display shows mmol/L.
+/// A single published source states the range outside which a value is LO or HI, and that older meters also
+/// send results in mmol/L. Other meters send mg/dL even if their display shows mmol/L.
 struct OneTouchUltra2Driver: MeterDriver {
   static let id = "onetouch-ultra2"
   static let name = "LifeScan OneTouch Ultra2, Ultra, UltraLink"

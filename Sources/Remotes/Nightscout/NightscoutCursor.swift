@@ -35,14 +35,15 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
   static let overlap: Int64 = 60_000
   /// The tolerance when a time is compared with the site's clock; see `NightscoutTime.slack`.
   static let slack = NightscoutTime.slack
-  /// The history may lack writes that became visible up to `overlap` late. In this case, it is read again
-  /// after this time in milliseconds, even if the latest times have not changed. Until then, sweeps find most
-  /// of these writes. Entries that no search by time finds are counted at the same interval.
+  /// The time in milliseconds after which the history is read again, even if the latest times have not
+  /// changed. This is done only if the history may lack writes that became visible up to `overlap` late.
+  /// Sweeps find most of these writes earlier. Entries that no search by time finds are counted at the same
+  /// interval.
   static let unfoundWait: Int64 = 6 * 3_600_000
   /// The length of the period that a sweep reads, in milliseconds.
   static let sweepMilliseconds: Int64 = 2 * 86_400_000
-  /// The start of the period that sweeps read is moved by at least this number of milliseconds. So it rarely
-  /// changes.
+  /// The start of the period that sweeps read is moved by at least this number of milliseconds. So the start,
+  /// which is a part of the cursor, rarely changes.
   private static let sweepStepMilliseconds: Int64 = 86_400_000 / 2
 
   /// All documents that the site stored before this time were pulled.

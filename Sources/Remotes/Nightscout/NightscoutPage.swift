@@ -70,7 +70,7 @@ struct NightscoutPage {
     }
   }
 
-  /// Whether this run wrote the document last. Other runs of the same node are not compared, since a copy of
-  /// the store may have made them. If this store made them, it already knows their changes.
+  /// Whether this run wrote the document last. A document of another run of the same node is not left out,
+  /// since a copy of the store may have written it. If this store wrote it, the store already knows it.
   private func isOwn(_ document: NightscoutDocument) -> Bool { NightscoutWriter(document.own) == writer }
 }

@@ -125,8 +125,8 @@ extension NightscoutRemote {
     var part = NightscoutPart(guid: change.guid, state: change.state, seen: [:], sent: [])
     part.note(change, at: try await session.now())
     var members = NightscoutTreatment.members(part, identifier: identifier, shift: shift, writer)
-    // A POST replaces an existing valid document. If its `srvModified` differs from the document's, the POST
-    // replaces nothing and can only create a document.
+    // A POST can replace an existing valid document. If the POST has another `srvModified` than that
+    // document, it replaces nothing and can only create a document.
     members["srvModified"] = .number(1)
     let answer = try await session.send(.POST, Self.path(.treatments), body: .object(members))
     if NightscoutAnswer.isStored(answer) {

@@ -11,10 +11,9 @@ extension NightscoutRemote {
   /// The maximum number of doubles of one document that are removed after its deletion.
   private static let maxDoubles = 10
 
-  /// Removes doubles among these documents, if this is the task of this node. Of two valid documents, the
-  /// node with the largest id among their writers removes one. Of a deleted and a valid document, the writer
-  /// of the valid one removes the deleted one. If two nodes did this at the same time, they would remove both
-  /// documents.
+  /// Removes doubles among these documents, if this is the task of this node. If both documents are valid, it
+  /// is the task of the writer with the largest node id. If one is deleted, it is the task of the writer of
+  /// the valid one. If two nodes did this at the same time, they would remove both documents.
   func removeDoubles(
     among documents: [NightscoutDocument], _ writer: NightscoutWriter
   ) async throws(ServiceError) {
@@ -60,8 +59,8 @@ extension NightscoutRemote {
     return true
   }
 
-  /// Keeps one of several documents with this key, and removes the others. The content of the newest one is
-  /// written into the remaining one, since edits and deletions affect only one of them.
+  /// Keeps one of several documents with this key, and removes the others. The content of the newest document
+  /// is written into the remaining one, since each edit or deletion has changed only one of the documents.
   private func removeDoubles(of identifier: String) async throws(ServiceError) {
     // The same document may be in a list twice, or another run may have removed the doubles already.
     let doubles = try await search(.treatments, [("identifier", identifier), ("limit", "10")])

@@ -54,8 +54,8 @@ extension NightscoutRemote: MovingService {
   }
 
   /// Finds all valid documents of a record; nil if there are none. An interrupted move may have left the old
-  /// document, so that a dose counts twice. After the next pull, the store knows only the other document. So
-  /// the documents are searched by the record's guid, and old ones are removed.
+  /// document, so that a dose counts twice. After the next pull, the store knows only one of both documents.
+  /// So the documents are searched by the record's guid, and old ones are removed.
   private func validDocuments(_ change: RecordChange) async throws(ServiceError) -> ValidDocuments? {
     let found = try await documents(of: change.guid).filter { !$0.isWithdrawn }
     let open = found.filter { !$0.isMoved }

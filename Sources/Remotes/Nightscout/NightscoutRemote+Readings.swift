@@ -75,8 +75,8 @@ extension NightscoutRemote {
         // Each field has only one condition, since the site applies only the last condition on a field.
         [("type$eq", type), ("date$gte", String(start)), ("sort", "date")], limit: Self.maxDocuments)
       for document in page.items.compactMap(NightscoutDocument.init) { entries.insert(document, zone) }
-      // The next page begins at the last time of this page, since further entries may have the same time. All
-      // entries of a full page never have the same time, since glucoport gives its entries unused times.
+      // The next page begins at the last time of this page, since further entries may have the same time. The
+      // entries of a full page never all have the same time, since glucoport gives its entries unused times.
       let end = page.items.last?["date"]?.integer ?? start
       guard page.items.count >= page.limit, let next = items.first(where: { $0.time + 999 >= end }) else {
         return entries
@@ -191,7 +191,7 @@ private struct NightscoutEntries {
   }
 
   /// The 16 bytes of the identity's UUID of a written reading with an equal value at the same shown time; nil
-  /// if there is none. If a shown time occurs twice, stores may give the values different occurrences. Other
+  /// if there is none. If a shown time occurs twice, two stores may number its values differently. Other
   /// programs should still see each value once.
   private func equalValue(of item: NightscoutPushedReading) -> [UInt8]? {
     guard let time = ReadingIdentity(firstValueAt: item.reading, item.device) else { return nil }

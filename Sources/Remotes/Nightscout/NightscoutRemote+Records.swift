@@ -82,8 +82,8 @@ extension NightscoutRemote {
       return try await write(change, into: there, writer)
     }
     let isOnly = isOnly(change.guid, in: document)
-    // If the document contains this change, it was accepted earlier and the answer was lost. This is also
-    // true if the document was changed later. A move that was interrupted is continued below.
+    // If the document contains this change, the site accepted the change earlier and the answer was lost.
+    // This is also true if the document was changed later. A move that was interrupted is continued below.
     if holds(document, change), document.own?["moved"] == nil {
       // Another node may have restored the record after this change had deleted it. In this case, the
       // document is kept.
@@ -201,8 +201,8 @@ extension NightscoutRemote {
       )
     }
     let key = movedKey(change)
-    // The record already had this time, was moved by another node, and is moved back. So its document needs a
-    // key that differs from that of the existing document.
+    // If both keys are equal, the record already had this time before another node moved it, and is moved
+    // back. So the second document needs a key that differs from that of the existing one.
     let target = key == document.identifier ? Digest.uuid(of: ["moved", key]) : key
     guard case .object(var own)? = document.own else { return nil }
     own["moved"] = .text(target)

@@ -172,8 +172,8 @@ enum NightscoutAnswer {
     }
   }
 
-  /// The status of an answer by API v3 about a document; nil if its body does not repeat the status. The
-  /// answer about a missing document contains no message. The answer about an invalid path contains one.
+  /// The status of an answer by API v3 about a document; nil if its body does not repeat the status. Also nil
+  /// for status 404 with a message: such an answer is about an invalid path, not about a missing document.
   static func status(_ answer: ExchangeAnswer) -> Int? {
     guard let value = value(answer), value["status"]?.integer == Int64(answer.status),
       answer.status != 404 || value["message"] == nil

@@ -134,8 +134,8 @@ private enum TokenCommand {
   private static let late = Failure(
     .temporary, "the token command took too long and was stopped; does it wait for input?")
 
-  /// The failure if the run was interrupted. It is also the result of the time limit after the command has
-  /// ended, but is not used in this case.
+  /// The failure if the run was interrupted. If the command ends first, the cancelled task for the time limit
+  /// returns this failure, too, but that result is ignored.
   private static let interrupted = Failure(.temporary, "the token command was interrupted")
 
   /// Waits for the time limit, then returns the failure. It may be late if other work blocks the threads that
