@@ -193,7 +193,7 @@ import 0 --bluetooth $guide
 said "new 0"
 ok "with a second adapter a meter is read, forgotten and paired again"
 
-# A source is fetched on a timer. The jobs that send and fetch its values depend on it.
+# A source is fetched on a timer. Its values are uploaded on another timer.
 mkdir -p /srv/source
 # entries MINUTES...: prints a sensor value for each argument. Its time is that number of minutes before the
 # script reached this line.

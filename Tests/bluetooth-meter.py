@@ -100,7 +100,7 @@ class Radio(Controller):
 
 
 class Display(PairingDelegate):
-    """Pairs as a meter does whose passkey is printed on it."""
+    """The meter's part in a pairing. Its passkey is printed on the meter."""
 
     def __init__(self, meter):
         has_passkey = meter.settings["passkey"] is not None

@@ -1,10 +1,11 @@
 # shellcheck shell=bash disable=SC2034 # the scripts that source this file use its variables
 # SPDX-License-Identifier: Apache-2.0
-# How everything is compiled for a check, in a separate folder: one module at a time on both processors, and
-# without debug information. The description of a module is written during its compilation, and not by a
-# separate compilation before it. LLVM does not verify the output of the compiler. Neither the system's
-# modules nor the tests are indexed. SwiftPM would look for tests of XCTest in the index of tests; see
-# Tests/Start/XCTMain.swift. From a clean clone, this takes half the time of the defaults.
+# The options and commands with which everything is compiled for a check. The build has a separate folder. It
+# compiles one module at a time on both processors, without debug information. The description of a module is
+# written during its compilation, and not by a separate compilation before it. LLVM does not verify the output
+# of the compiler. Neither the system's modules nor the tests are indexed. SwiftPM would look for tests of
+# XCTest in the index of tests; see Tests/Start/XCTMain.swift. From a clean clone, this build takes half the
+# time of one with the default options.
 #
 # It is the release configuration without optimisation. In a debug build, swift-argument-parser examines the
 # options of a command repeatedly. That is half of the time of a start, and the tests start the program

@@ -12,8 +12,7 @@
 #   site.
 # - GLUCOPORT_SITE_CUTS: the bytes between two positions at which a site's answer is truncated.
 # - GLUCOPORT_FUZZ_SECONDS: the seconds of libFuzzer for each kind of input.
-# - GLUCOPORT_DAMAGE_SECONDS: the seconds for each kind of damage to what the program reads, and for a server
-#   under siege.
+# - GLUCOPORT_DAMAGE_SECONDS: the seconds for each kind of Tests/Damage/damage.py and Tests/Damage/siege.py.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source Tests/phases.sh

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the checks: phases with their times, a list of failed tests at the end, and schedules of the
-# simulation. Every check runs without a person: it reads no standard input, and its exit status is not 0 if
-# anything fails.
+# Sourced by the checks. Divides a check into phases, prints their times and the failed tests at the end, and
+# runs schedules of the simulation. Every check runs without a person. It reads no standard input, and its
+# exit status is not 0 if anything fails.
 
 exec </dev/null
 source Tests/compiler.sh

@@ -4,7 +4,8 @@
 
   picture.py PICTURE REFERENCE      prints which part of the picture differs; status 1 if it is more than the tolerance
 
-Programs draw the edges of letters a little differently, so a colour differs if it is more than a third of the scale away."""
+Programs draw the edges of letters a little differently. So two colour values count as different only if they
+differ by more than a third of the scale."""
 import struct
 import sys
 import zlib

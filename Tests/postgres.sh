@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the blocks of glucoport-postgresql(7) as they are printed, in the order in which an administrator
-# needs them. They are about TLS, roles, pgbouncer, a dump, and a backup with pgbackrest that is restored to
-# an earlier moment. Further blocks promote a standby that lags, upgrade a database, and run Patroni with two
-# databases whose primary is killed. After each block, a client continues, and `verify` compares all of its
-# data. Needs root and Debian 12, whose packages it installs. Everything runs in separate namespaces, which
-# leave nothing.
+# Runs the blocks of commands and files in glucoport-postgresql(7) as they are printed, in the order in which
+# an administrator needs them. They are about TLS, roles, pgbouncer, a dump, and a backup with pgbackrest that
+# is restored to an earlier moment. Further blocks promote a standby that lags, upgrade a database, and run
+# Patroni with two databases whose primary is killed. After each block, a client continues, and `verify`
+# compares all of its data. Needs root and Debian 12, whose packages it installs. Everything runs in separate
+# namespaces, whose mounts and processes end with the script.
 #   Tests/postgres.sh PROGRAM
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  @Test func aCommandParsedDirectlyPrintsTheHelpOfTheFullCommandTree() {
+  @Test func aCommandParsedWithoutTheCommandTreePrintsTheSameHelp() {
     let leaves = Self.leaves(Glucoport.self)
     #expect(leaves.count > 50 && leaves.contains(["serve", "token", "add"]))
     for words in leaves {

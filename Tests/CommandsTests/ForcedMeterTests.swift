@@ -120,7 +120,7 @@ import Testing
     #expect(outcome.status == 64 && outcome.errors.contains("--usb"), "\(outcome)")
   }
 
-  @Test func aDriverForAnotherTypeOfDeviceNamesTheTypeThatItReads() async throws {
+  @Test func aDriverThatCannotReadTheTypeOfTheDeviceIsRefused() async throws {
     try plugCable()
     for (driver, links) in [("freestyle-libre", "HID devices"), ("onetouch-verio", "disks")] {
       let outcome = try await run("meter info --driver \(driver) --usb 0403:6015")

@@ -68,7 +68,7 @@ import Testing
     #expect(SetupManifest(text) == SetupManifest())
   }
 
-  @Test func aFileOfAnEarlierSetupThatIsNoLongerInstalledIsRemoved() throws {
+  @Test func setupRemovesAFileThatOnlyAnEarlierSetupInstalled() throws {
     let program = try Program()
     let work = SetupWork(manifest: program.path("state/manifest"))
     func plan(_ files: [String: String]) -> SetupPlan {

@@ -84,7 +84,7 @@ import Testing
     #expect((9...12).contains(count), "\(count)")
   }
 
-  @Test func eachFurtherLockOutByTheSourceLastsLonger() {
+  @Test func aSourceThatLocksTheAccountAgainIsAskedAfterALongerWait() {
     var timeline = Timeline()
     let locked = SourceFailure(Failure(.temporary, "locked"), retryAfterSeconds: 900)
     _ = timeline.run(until: 86400) { _ in locked }
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test func aFetchWithAClockThatWasAheadDoesNotDelayTheNext() {
+  @Test func aFetchMadeWhileTheClockWasAheadDoesNotDelayTheNextFetch() {
     let ahead = SourceGate(setting: Self.setting(), now: Self.now + 43200)
     let state = ahead.succeeded(ahead.begun, hasMore: false, jitter: 0)
     func isOpen(_ state: SourceState) -> Bool {
@@ -239,7 +239,7 @@ import Testing
     // hours.
     (silentHours: 30, everyHours: 24, hasHole: true),
   ])
-  func aSensorChangeIsReportedAsMissingOnlyIfTheSourceNoLongerHasIt(
+  func valuesAroundASensorChangeAreReportedMissingOnlyIfTheSourceLostThem(
     _ silentHours: Int64, _ everyHours: Int64, _ hasHole: Bool
   ) {
     let (end, window) = (Self.now, 12 * 3600 as Int64)

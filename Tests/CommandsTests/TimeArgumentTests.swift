@@ -73,12 +73,12 @@ import Testing
     #expect(try placed(text) == expected)
   }
 
-  @Test func aTypedTimeInARepeatedHourMeansTheFirstPass() throws {
+  @Test func aTypedTimeInAnHourRepeatedByAClockChangeMeansTheFirstPass() throws {
     #expect(try placed("2025-10-26T02:30") == "2025-10-26T02:30:00+02:00 zone-overlap")
     #expect(try placed("2026-03-29T02:30") == "2026-03-29T02:30:00+01:00 zone-gap")
   }
 
-  @Test func theWordNowMeansTheCurrentPassOfARepeatedHour() throws {
+  @Test func theTypedWordNowMeansTheCurrentPassOfAnHourRepeatedByAClockChange() throws {
     // The first time is 2025-10-26T00:30:00Z and the second one is an hour later. Clocks in Madrid show
     // 02:30 at both times.
     #expect(try placed("now", now: 1_761_438_600) == "2025-10-26T02:30:00+02:00 stated")
@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test(arguments: ["8.5", "24.00", "8.60", "8.05.06", "1.2.3", "06.05.26", "2026-2-", "a-b-c", "..", "/"])
-  func anUnclearTypedTimeIsRefusedWithTheGeneralForm(_ text: String) {
+  func anUnclearTypedTimeIsRefusedWithExamplesOfValidTimes(_ text: String) {
     let error = #expect(throws: ValidationError.self) { try TimeArgument.parse(text) }
     #expect(error?.message.hasPrefix("a time is written as 2026-05-06, ") == true, "\(text)")
   }

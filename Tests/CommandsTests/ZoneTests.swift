@@ -99,7 +99,7 @@ import Testing
 
   /// Follows two examples in the README. If `isStated` is true, the zone of the logbook was set before the
   /// import, so the items keep their given zone.
-  @Test(arguments: [false, true]) func aFileImportedWithAnotherTimeZoneMovesAllItsItemsOrNone(
+  @Test(arguments: [false, true]) func aLaterZoneChangeMovesAllItemsOfAFileOrNoneIfItsZoneWasGiven(
     _ isStated: Bool
   ) async throws {
     let program = try Program()

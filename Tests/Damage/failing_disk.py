@@ -36,8 +36,8 @@ class FailingDisk:
 
     def __init__(self, folder, place):
         self.folder = folder
-        # Five numbers: the operation that fails, how many of these operations succeed before, whether all
-        # later ones fail, the error, and how many have failed.
+        # Five numbers: the operation that fails, how many of these operations succeed before the first
+        # failure, whether all later ones fail, the error, and how many have failed.
         self.plan = mmap.mmap(-1, 20)
         self.heal()
         device = os.open("/dev/fuse", os.O_RDWR)

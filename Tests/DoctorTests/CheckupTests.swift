@@ -14,7 +14,7 @@ import Testing
     #expect(findings.map(\.area) == Finding.Area.allCases)
   }
 
-  @Test func aPairedBluetoothMeterNeedsItsPairingAndBluetoothd() {
+  @Test func aPairedBluetoothMeterWithoutItsPairingOrBluetoothdIsReported() {
     func found(_ meters: Result<[BluetoothFacts.Meter], Failure>) -> [Finding] {
       BluetoothFacts(meters).findings
     }

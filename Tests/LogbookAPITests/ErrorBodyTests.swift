@@ -54,7 +54,7 @@ import Testing
     #expect(throws: JSONError.self) { try WireCodec.readPageLink(Array(body.utf8)) }
   }
 
-  @Test func unknownMembersAndTheOrderOfMembersAreIgnored() throws {
+  @Test func unknownMembersAndTheOrderOfMembersInABodyAreIgnored() throws {
     let body = #"{"later":{"a":[1]},"expires":"2026-11-21T00:00:07Z","path":"/pages/x"}"#
     #expect(
       try WireCodec.readPageLink(Array(body.utf8)) == PageLink(path: "/pages/x", expiresAt: 1_795_219_207))

@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func readingsInABodyAreReadBackWithAllTheirParts() throws {
+  @Test func readingsInARequestBodyAreReadBackUnchanged() throws {
     for seed in Self.seeds {
       var random = RandomBodies(seed: seed)
       let batch = random.batch()
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func changePagesAreReadBackWithAllTheirParts() throws {
+  @Test func changePagesAreReadBackUnchanged() throws {
     for seed in Self.seeds {
       var random = RandomBodies(seed: seed)
       let page = random.page()

@@ -28,7 +28,7 @@ import Testing
     #expect(table.count == 7)
   }
 
-  @Test func atTheTotalLimitTheAddressWithMostSilentConnectionsLosesItsOldest() {
+  @Test func atTheTotalLimitTheAddressWithMostSilentConnectionsLosesItsOldestConnection() {
     var table = ConnectionTable<Int>(max: 4, perAddress: 3)
     #expect(table.add(0, from: "a") == nil)
     for id in 1..<4 { #expect(table.add(id, from: "b") == nil) }

@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func aRefusedMethodNamesBothMethodsOfThePath() async throws {
+  @Test func theRefusalOfAnHTTPMethodNamesBothMethodsOfThePath() async throws {
     try await Peer.with { (peer) async throws in
       let reply = try await peer.send("PUT", "/v1/logbook")
       #expect(reply?.status == 405 && reply?.headers["allow"] == "GET, DELETE")

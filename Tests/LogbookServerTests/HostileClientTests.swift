@@ -64,7 +64,7 @@ import Testing
     "/V1/logbook",
     "/server.db", "/logbooks/x.db", "/v1/logbook\u{FFFD}", "*", "http://localhost/v1/../x",
   ])
-  func aPathThatIsNotExactlyACallIsNotFound(_ path: String) async throws {
+  func aPathThatIsNotExactlyThatOfACallIsAnsweredWithNotFound(_ path: String) async throws {
     try await unchanged { (peer) async throws in
       let reply = try await peer.send("GET", path)
       #expect(reply == nil || reply?.status == 404 || reply?.status == 400, "\(path): \(reply?.status ?? 0)")

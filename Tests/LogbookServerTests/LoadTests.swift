@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func theClientAddressWithMostConnectionsLosesItsOldest() async throws {
+  @Test func theClientAddressWithMostConnectionsLosesItsOldestConnection() async throws {
     try await Peer.with({ ($0.maxConnections, $0.headTime) = (20, .seconds(60)) }) { (peer) async throws in
       // This connection is from another address, and older than all others.
       let patient = try peer.hold(1, from: 7)

@@ -80,7 +80,7 @@ import Testing
   @Test(arguments: [
     ("Bearer gp_x", "gp_x"), ("bearer gp_x", "gp_x"), ("BEARER  gp_x", " gp_x"), ("Bearer gp_x y", "gp_x y"),
   ])
-  func theTokenFollowsTheBearerSchemeInAnyCase(_ value: String, _ token: String) throws {
+  func theTokenIsReadAfterTheWordBearerInAnyLetterCase(_ value: String, _ token: String) throws {
     #expect(try request([("Authorization", value)]).token?.text == token)
   }
 

@@ -351,7 +351,7 @@ import Testing
     #expect(meter.requests == [[0x04, 0x01]])
   }
 
-  @Test func aMeterThatStreamsAndAnswersIsReadByRequest() throws {
+  @Test func aMeterThatStreamsRecordsAndAnswersRequestsIsReadByRequests() throws {
     let meter = Self.meter(Self.guide) { $0.streams = true }
     #expect(try read(meter).readings.count == 2)
     #expect(meter.requests == [[0x04, 0x01], [0x01, 0x01]])
@@ -533,7 +533,7 @@ import Testing
       try read(meter, now: now + 36000).identity.clock?.meter == DriverTrial.noon)
   }
 
-  @Test func theClockInTheGlucoseServiceIsReadIfThereIsNoOther() throws {
+  @Test func theClockOfTheGlucoseServiceIsReadIfTheMeterHasNoOtherClock() throws {
     func clock(_ current: [UInt8]?) throws -> String? {
       let meter = Self.meter(Self.guide)
       meter.values[SimulatedCharacteristic(0x1805, 0x2A2B)] = current

@@ -74,7 +74,7 @@ struct FreeStyleDriverTests {
   }
 
   /// The rows are constructed, since no real ones of this kind are known.
-  @Test func specialRowsOfAFreeStyleInsuLinxAreRead() throws {
+  @Test func markedLimitAndUnknownRowsOfAFreeStyleInsuLinxAreRead() throws {
     let contents = try read(
       FreeStyleInsuLinxDriver.self,
       results([

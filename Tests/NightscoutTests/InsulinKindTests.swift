@@ -51,7 +51,7 @@ import Testing
     return Dictionary(doses) { first, _ in first }
   }
 
-  @Test func injectionsOfTwoUsesBecomeOneDoseForEach() throws {
+  @Test func injectionsOfRapidAndLongInsulinBecomeOneDoseOfEach() throws {
     let doses = try Self.doses(
       #"[{"insulin":"Novorapid","units":2.5},{"insulin":"Lantus","units":7},{"insulin":"Lantus","units":2.5}]"#
     )

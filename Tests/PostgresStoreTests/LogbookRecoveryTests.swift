@@ -89,7 +89,7 @@ import Testing
 
   /// Only the database with the directory of logbooks is restored. Since its backup, the logbook moved to
   /// another cluster and back. So it is in the cluster that the restored directory states.
-  @Test func aDirectoryRestoredFromBeforeAMoveThereAndBackFindsTheCopy() async throws {
+  @Test func aDirectoryRestoredFromBeforeTwoMovesFindsTheCopyInUse() async throws {
     try await ClusterBench.with { bench in
       let client = Client(bench.stand)
       try await client.push(Sample.history(3))

@@ -33,7 +33,8 @@ import Testing
       let before = try? String(contentsOfFile: marker, encoding: .utf8)
       let name = try copies.copy(of: before)
       try name.write(toFile: marker, atomically: true, encoding: .utf8)
-      // Eight writers and a reader of one logbook wait for each other, and a busy machine makes this slower.
+      // Eight writers and a reader of one logbook wait for each other. The time limits are long, so that the
+      // tests also pass on a busy machine.
       var limits = PoolLimits()
       limits.acquireTime = .seconds(120)
       limits.requestTime = .seconds(120)

@@ -35,7 +35,7 @@ import Testing
   private static var soon: ContinuousClock.Instant { .now + .seconds(60) }
 
   /// The writer has assigned sequence numbers, but commits only after the request of the reader.
-  @Test func aReaderSeesNoChangesPastThoseOfAnOpenTransaction() async throws {
+  @Test func aReaderSeesNoChangeThatFollowsChangesOfAnOpenTransaction() async throws {
     try await Self.with { stand, copies, database in
       let first = Client(stand)
       try await first.push(Sample.history(3))
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func aRequestWithoutAConnectionInTimeIsAnsweredAsBusy() async throws {
+  @Test func aRequestThatGetsNoDatabaseConnectionInTimeIsAnsweredAsBusy() async throws {
     var limits = PoolLimits()
     limits.connections = 1
     limits.acquireTime = .milliseconds(20)

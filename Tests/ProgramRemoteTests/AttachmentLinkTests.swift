@@ -13,7 +13,7 @@ import Testing
   private static let bytes =
     ProcessInfo.processInfo.environment["GLUCOPORT_ATTACHMENT_BYTES"].flatMap { Int($0) } ?? 3 << 20
 
-  @Test func aNoteAddedDuringALongAttachmentIsUploadedBeforeTheAttachment() async throws {
+  @Test func aNoteAddedDuringALongAttachmentUploadIsSentBeforeItsEnd() async throws {
     let program = try Program()
     let proxy = try CuttingProxy(maxBytes: 100_000) { [path = program.path("out")] in
       let text = FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }

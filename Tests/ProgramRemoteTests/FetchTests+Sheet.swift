@@ -132,7 +132,7 @@ extension FetchTests {
     #expect(try list.objects().count == 2)
   }
 
-  @Test func aFetchedAnswerOfOneByteAtATimeEndsWithTheTimeLimit() async throws {
+  @Test func aFetchedAnswerThatArrivesByteByByteEndsAtTheTimeLimit() async throws {
     let (program, _) = try program()
     let answers = Answers(.status(200, Self.values([60])))
     let server = try answers.server()

@@ -65,7 +65,7 @@ struct UndoCommandTests {
   @Test(arguments: [
     ("carbs=Insulin", "carbs=Carbs", 145.0), ("carbs=Carbs", "carbs=Carbs,insulin=Insulin", 145),
   ])
-  func afterAnUndoTheSameTableWithOtherColumnsIsShown(
+  func aTableImportedWithOtherColumnsAfterAnUndoIsShown(
     _ wrong: String, _ right: String, _ grams: Double
   ) async throws {
     let program = try Program()
@@ -89,7 +89,7 @@ struct UndoCommandTests {
     #expect(carbs.reduce(0, +) == grams && carbs.count == 3, "\(carbs)")
   }
 
-  @Test func afterAnUndoTheSameTableOfAnotherDeviceIsShown() async throws {
+  @Test func aTableImportedForAnotherDeviceAfterAnUndoIsShown() async throws {
     let program = try Program()
     try program.write(Self.diary, to: "diary.csv")
     let columns = "date=Date,clock=Time,value=BG,insulin=Insulin,carbs=Carbs"
@@ -140,7 +140,7 @@ struct UndoCommandTests {
     #expect(try await program.run("status").output.contains("1 record, 1 pending\n"))
   }
 
-  @Test func anUndoThatIsTooLargeInPartEndsWithStatus3() async throws {
+  @Test func anUndoThatLeavesOutTooLargeChangesEndsWithStatus3() async throws {
     let program = try Program()
     let long = String(repeating: "x", count: 120_000)
     func diary(_ carbs: Int) -> String {

@@ -448,7 +448,7 @@ struct CountTests {
 
   // MARK: Changes of an item that has copies
 
-  @Test func anEditOfADoseReportsTheCopyThatCountsThen() async throws {
+  @Test func anEditOfADoseReportsTheCopyThatCountsAfterwards() async throws {
     let program = try Self.program()
     _ = try await Self.importBoth(program)
     let doses = try await program.run("list", "--kind", "insulin", "--format", "ndjson").output.split(
@@ -471,7 +471,7 @@ struct CountTests {
     #expect(try await total().contains("7.0 U"))
   }
 
-  @Test func hidingADoseReportsTheCopyThatCountsThen() async throws {
+  @Test func hidingADoseReportsTheCopyThatCountsAfterwards() async throws {
     let program = try Self.program()
     _ = try await Self.importBoth(program)
     let doses = try await program.run("list", "--kind", "insulin", "--format", "ndjson").output.split(

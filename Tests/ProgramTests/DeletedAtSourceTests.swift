@@ -49,7 +49,7 @@ struct DeletedAtSourceTests {
     return outcome
   }
 
-  @Test func aDoseThatItsSourceDeletedDoesNotCountInEitherOrder() async throws {
+  @Test func aDoseThatItsSourceDeletedDoesNotCountInEitherOrderOfImports() async throws {
     for export in [Self.doses, Self.events] {
       for order in [["old.json", "new.json", "new.json"], ["new.json", "old.json", "new.json"]] {
         let program = try Program()
@@ -63,7 +63,7 @@ struct DeletedAtSourceTests {
     }
   }
 
-  @Test func theImportReportsWhatItsSourceDeleted() async throws {
+  @Test func theImportReportsItemsThatTheSourceDeleted() async throws {
     let program = try Program()
     try program.write(Self.doses(isValid: true), to: "old.json")
     try program.write(Self.doses(isValid: false), to: "new.json")

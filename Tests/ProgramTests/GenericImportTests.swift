@@ -84,7 +84,7 @@ struct GenericImportTests {
   }
 
   /// The file has a further row since the first column was imported.
-  @Test func anotherColumnOfAFileThatHasGrownChangesNoDose() async throws {
+  @Test func importingAnotherColumnOfALongerFileChangesNoStoredDose() async throws {
     let program = try Program()
     let text = "Time,Units,Extra units\n2026-05-01 07:00,3,2\n2026-05-01 12:00,4.5,1\n"
     func column(_ name: String, _ text: String) async throws -> Program.Outcome {
@@ -105,7 +105,7 @@ struct GenericImportTests {
   }
 
   /// The first import of the rows was undone, so its doses are hidden and do not count.
-  @Test func anotherFileAtTheTimesOfUndoneDosesIsStored() async throws {
+  @Test func dosesOfAnotherFileAtTheTimesOfUndoneDosesAreStored() async throws {
     let program = try Program()
     func units(_ text: String, _ name: String) async throws -> Program.Outcome {
       let path = try program.write(text, to: name)

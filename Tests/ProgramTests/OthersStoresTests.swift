@@ -98,9 +98,9 @@ struct OthersStoresTests {
 
   /// The tables have few readings in common with the store (`few`), or some among many others (`some`). Or
   /// they have readings of other days (`later`), or other values at the same times (`other`).
-  @Test(arguments: ["few", "some", "later", "other"]) func aTableWithOtherReadingsIsAccepted(_ name: String)
-    async throws
-  {
+  @Test(arguments: ["few", "some", "later", "other"]) func aTableWithOtherReadingsThanAnotherStoreIsAccepted(
+    _ name: String
+  ) async throws {
     try await addPersons()
     let file = try table("file.csv", 0..<300)
     try await run("import --person ben --timezone UTC --quiet \(file)")

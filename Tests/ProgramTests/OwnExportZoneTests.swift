@@ -27,7 +27,7 @@ struct OwnExportZoneTests {
 
   private static let wanted = ["2026-03-01T06:10:33Z", "2026-03-01T11:15:20Z", "2026-03-02T06:02:11Z"]
 
-  @Test(arguments: formats) func anExportOfAnotherZoneHasAWarningAndKeepsItsTimesWithThatZone(
+  @Test(arguments: formats) func anExportOfAnotherZoneCausesAWarningAndKeepsItsTimesWithThatZone(
     _ format: String
   ) async throws {
     let text = try await Self.export(format)
@@ -53,7 +53,9 @@ struct OwnExportZoneTests {
     }
   }
 
-  @Test(arguments: formats) func anExportOfAZoneWithTheSameOffsetHasNoWarning(_ format: String) async throws {
+  @Test(arguments: formats) func importingAnExportOfAZoneWithTheSameOffsetCausesNoWarning(
+    _ format: String
+  ) async throws {
     let program = try Program()
     try program.write(try await Self.export(format), to: "export")
     // Madrid has the same offset at these times.

@@ -70,7 +70,7 @@ struct PersonOfInputTests {
     #expect(try await !run(program, "export --format ndjson").output.contains("person"))
   }
 
-  @Test func aRefusedInputNamesThePersonWhomItFits() async throws {
+  @Test func theRefusalOfAnInputNamesThePersonToWhomItBelongs() async throws {
     let program = try await program()
     for name in ["anna", "ben"] {
       _ = try await run(program, "person add \(name) --quiet")

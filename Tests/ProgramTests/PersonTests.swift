@@ -108,7 +108,7 @@ struct PersonTests {
 
   /// Without a person, no command would use the existing store any more, and its jobs would end without a
   /// message.
-  @Test func beforePersonsAreAddedAnExistingStoreNeedsAPerson() async throws {
+  @Test func anExistingStoreMustGetAPersonBeforeOtherPersonsAreAdded() async throws {
     let program = try Program()
     _ = try await run(program, "add 45g --quiet")
     let refused = try await run(program, "person add ben", status: 64)

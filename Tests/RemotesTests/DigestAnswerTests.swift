@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func recordsThatAscendFromThePageBeforeAreAccepted() async throws {
+  @Test func recordsWhoseIDsAscendFromThePageBeforeAreAccepted() async throws {
     #expect(try await page([2, 3, 5], after: nil) == ["r2", "r3", "r5"])
     #expect(try await page([2, 3, 5], after: 1) == ["r2", "r3", "r5"])
     #expect(try await page([], after: 1) == [])

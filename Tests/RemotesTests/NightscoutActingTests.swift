@@ -125,7 +125,7 @@ struct NightscoutActingTests {
     #expect(second.records.map(\.guid) == [Login.logbookID] && second.records.allSatisfy(\.state.isDeleted))
   }
 
-  @Test func aRecordSentByTwoStoresAtOnceIsSingleAfterTheNextPull() async throws {
+  @Test func aRecordSentByTwoStoresAtOnceHasOneDocumentAfterTheNextPull() async throws {
     let loopback = try LoopbackNightscout()
     var state = Sample.bolus
     state.deviceTime = DeviceTime(seconds: loopback.site.now / 1000 - 3600 + 7200)

@@ -237,7 +237,7 @@ struct NightscoutAnswerTests {
   }
 
   /// The second node has the record from an export of the site, with its new time and without a base.
-  @Test func anImportedRecordMovedInTimeIsFoundInItsOtherDocument() async throws {
+  @Test func aRecordMovedInTimeIsFoundInItsNewDocument() async throws {
     let base = try await prepare(.moveMark)
     try await send(.moveMark, base)
     let change = NightscoutPushTests.change(state(.moveMark), node: 2)

@@ -146,7 +146,7 @@ struct NightscoutForeignEditTests {
   }
 
   @Test(arguments: ["rapid", "long"], [false, true])
-  func aChangeOfOneOfTwoInjectionsLeavesTheOther(_ use: String, _ isDeletion: Bool) async throws {
+  func aChangeOfOneOfTwoInjectionsLeavesTheOtherUnchanged(_ use: String, _ isDeletion: Bool) async throws {
     let loopback = try Self.site()
     loopback.site.actAsPhoneApp().addTreatment([
       "eventType": "Correction Bolus", "insulin": 7, "notes": "evening",

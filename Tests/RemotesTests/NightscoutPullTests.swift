@@ -167,7 +167,7 @@ struct NightscoutPullTests {
     #expect(script.calls.allSatisfy { $0.contains("limit=") || $0.contains("lastModified") })
   }
 
-  @Test func theHistoryOfASiteIsReadWithAnOverlap() async throws {
+  @Test func aPullContinuesShortlyBeforeTheEndOfThePreviousPull() async throws {
     let script = try Self.site()
     let first = try Self.cursor(complete: Self.now - 600_000)
     let found = try await pull(script, first)

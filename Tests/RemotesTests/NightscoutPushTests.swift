@@ -392,7 +392,7 @@ struct NightscoutPushTests {
     #expect(try script.bodies("POST").first?["date"] == .number(1_778_085_000_001))
   }
 
-  @Test func anEventMovedInTimeContinuesInAnotherDocument() async throws {
+  @Test func anEventMovedInTimeGetsANewDocument() async throws {
     var moved = Sample.bolus
     moved.deviceTime = DeviceTime(seconds: moved.deviceTime.seconds + 600)
     let script = try NightscoutScript { call, _ in

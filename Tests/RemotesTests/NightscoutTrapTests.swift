@@ -231,10 +231,10 @@ struct NightscoutTrapTests {
     #expect(!script.calls.contains { $0.contains("/api/v1/") })
   }
 
-  // MARK: Who edited when
+  // MARK: Times of edits
 
   @Test(arguments: [(Int64(5_000), false), (3_600_000, true)])
-  func aRemoteEditHasATimeOnlyIfItChangedTheChangeTime(_ later: Int64, _ isDated: Bool) throws {
+  func anEditOnTheSiteHasATimeOnlyIfItChangedSrvModified(_ later: Int64, _ isDated: Bool) throws {
     let members = NightscoutPushTests.treatment(
       Sample.bolus,
       ["insulin": .number(7), "srvModified": .number(Double(NightscoutPushTests.stored + later))])
@@ -244,10 +244,10 @@ struct NightscoutTrapTests {
       record.state.editedAt == (isDated ? (NightscoutPushTests.stored + later) / 1000 : nil))
   }
 
-  // MARK: Doubles
+  // MARK: Duplicate documents
 
   @Test(arguments: [(1, 0), (3, 1)])
-  func onlyTheLaterOfTwoWritersRemovesADuplicateDocument(_ node: Int, _ deletions: Int) async throws {
+  func onlyTheWriterOfTheLaterDuplicateRemovesADocument(_ node: Int, _ deletions: Int) async throws {
     let doubles = [1, 3].map { other -> [String: JSONValue] in
       var part = NightscoutPart(guid: Login.logbookID, state: Sample.bolus, seen: [:], sent: [])
       part.note(NightscoutPushTests.change(Sample.bolus, node: other), at: NightscoutPushTests.stored)

@@ -32,10 +32,10 @@ package final class SimulatedDexcomG4: SimulatedMeter {
   private var received: [UInt8] = []
   private var outgoing: [UInt8] = []
 
-  /// The seconds by which the shown time is ahead of the system time in a recorded receiver.
+  /// The seconds by which the shown time is ahead of the system time in the receiver whose data was recorded.
   package static let usualOffset: Int32 = -25161
-  /// The seconds by which the shown time is ahead of the system time in that receiver's stored records. The
-  /// receiver's user set the clock after the records were stored.
+  /// The seconds by which the shown time is ahead of the system time in the stored records of this receiver.
+  /// Its user set the clock after the records were stored.
   package static let recordedOffset: Int32 = -25162
   /// The system time minus the time that the command 1F requests, in seconds, in the recorded receiver.
   private static let systemOffset: Int64 = 0x0789_BE2C

@@ -38,8 +38,8 @@ package final class SimulatedFreeStyle: SimulatedMeter {
   private var isInitialised = false
   private var requestCount = 0
   private var frames: [[UInt8]] = []
-  /// The content of the last frame. If the next frame is shorter, it ends with the last bytes of this
-  /// content.
+  /// The content of the previous frame. The unused bytes at the end of a shorter frame keep the values of
+  /// this content.
   private var stale = [UInt8](repeating: 0, count: 64)
 
   /// A meter with this memory. Real meters have no OUT endpoint.

@@ -59,7 +59,7 @@ struct NightscoutBulkTests {
     #expect(stored?["sysTime"] == .string(Self.text))
   }
 
-  @Test func bothAPIVersionsMatchAnEntryOnlyBySysTime() throws {
+  @Test func bothAPIVersionsFindAStoredEntryOnlyIfItHasASysTime() throws {
     let caller = try Caller.uploader()
     let bulk = Caller(secretOf: caller.site)
     _ = try caller.post("/api/v3/entries", Draft.entry("without"))

@@ -168,7 +168,7 @@ struct NightscoutDocumentTests {
     #expect(caller.site.documents("treatments").first?["date"]?.whole == Caller.start)
   }
 
-  @Test func aPatchAcceptsFieldPathsAndNoKeys() throws {
+  @Test func aPatchAcceptsPathsOfFieldsButNoIDOfTheDocument() throws {
     let caller = try Caller.uploader()
     _ = try caller.post(Self.treatments, Draft.note("n", ["boluscalc": ["carbs": 10, "cob": 1]]))
     let path = "\(Self.treatments)/n"

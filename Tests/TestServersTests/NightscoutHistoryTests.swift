@@ -49,7 +49,7 @@ struct NightscoutHistoryTests {
     #expect(try caller.get("\(Self.history)/946684800000").identifiers == [id])
   }
 
-  @Test func changesWithEqualTimesAtAPageEndAreLostToASimpleCursor() throws {
+  @Test func aCursorOfOnlyTheTimeMissesChangesWithEqualTimesAtAPageEnd() throws {
     let caller = try Caller.uploader()
     for group in 0..<4 {
       caller.site.moveClock(by: 1)

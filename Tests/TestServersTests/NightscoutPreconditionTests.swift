@@ -64,7 +64,7 @@ struct NightscoutPreconditionTests {
     #expect(try caller.delete(Self.path, unmodified(since: Caller.start)).status == 200)
   }
 
-  @Test func ofSeveralReasonsToRefuseAPatchADeletionIsReportedFirst() throws {
+  @Test func aPatchRefusedForSeveralReasonsReportsADeletionFirst() throws {
     let caller = try uploader()
     let since = unmodified(since: Caller.start - 60_000)
     let wrong: DocumentValue = ["app": "other"]

@@ -5,8 +5,8 @@
 /// matter.
 struct NightscoutMemory {
   /// A document in the memory. Its `_id` is a text if the site read the document from the database or
-  /// received it by API v1. If API v3 wrote the document, its `_id` is a database key. Then the memory does
-  /// not find the document when it should be removed.
+  /// received it by API v1. If API v3 wrote the document, its `_id` is a database key. A deletion then does
+  /// not find the document in the memory, which keeps it.
   typealias Item = NightscoutDocument
 
   /// The documents from which the site computes its page, insulin and carbs.

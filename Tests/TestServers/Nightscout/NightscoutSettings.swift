@@ -27,8 +27,8 @@ package struct NightscoutSettings: Sendable {
   package var lateSubject: String?
   /// The delay of an answer over a connection.
   package var answerDelay: Duration = .zero
-  /// This number of API v3 writes must have searched their documents before the first of them writes, to
-  /// test races.
+  /// The number of API v3 writes that search their documents before the first of them writes. A test of
+  /// writes at the same time sets it to more than one.
   package var looksBeforeWrite = 1
 
   package init() {}
