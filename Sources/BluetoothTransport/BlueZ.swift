@@ -25,7 +25,7 @@ final class BlueZ {
 
   private let bus: DBusConnection
   private let isInterrupted: () -> Bool
-  /// After a process signal such as SIGINT, a wait ends within this time, in milliseconds.
+  /// The maximum time from a process signal such as SIGINT to the end of a wait, in milliseconds.
   static let sliceMilliseconds: Int32 = 100
 
   /// - Throws: `Failure` of category `.unavailable` without a bus or without bluetoothd.

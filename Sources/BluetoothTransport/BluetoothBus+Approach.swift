@@ -16,8 +16,8 @@ extension BluetoothBus {
 
   private static let applicationPath = "/org/glucoport"
   private static let profilePath = applicationPath + "/profile"
-  /// A process signal ends a wait at once. If the signal arrives just before the wait begins, the wait ends
-  /// after this time.
+  /// The interval at which a wait checks for a process signal, in milliseconds. A signal during the wait ends
+  /// it at once. Only a signal just before the wait begins is found by this check.
   private static let approachSliceMilliseconds: Int32 = 5000
 
   /// Waits until bluetoothd has connected one of these meters by itself. It connects every paired meter in

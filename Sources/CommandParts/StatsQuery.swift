@@ -60,10 +60,9 @@ package struct StatsQuery {
     rules = try store.countingRules()
   }
 
-  /// Throws if no device of the store matches the text.
+  /// Checks that the store has readings of a device that matches the text.
   ///
-  /// - Throws: `Failure` of category `missingInput` if the store has no readings of a device that matches the
-  ///   text.
+  /// - Throws: `Failure` of category `missingInput` if it has none.
   package func requireDevice(_ text: String) throws {
     guard try !store.overview(ingests: 0).lines.contains(where: { Self.matches($0.device, text) }) else {
       return

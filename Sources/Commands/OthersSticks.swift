@@ -23,7 +23,8 @@ struct OthersSticks {
     let ingest: Int64
   }
 
-  /// Two sticks within this time have similar values if they are of one person.
+  /// The maximum time between two sticks that are compared, in seconds. Within this time, two sticks of one
+  /// person have similar values.
   private static let nearSeconds: Int64 = 300
   private static let minRatio = 1.25
   private static let minContradictions = 3

@@ -96,7 +96,7 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
     context.fireChannelInactive()
   }
 
-  /// This also handles a client that disconnects before its connection is set up, since such a channel never
+  /// Ends a connection whose client disconnects before the connection is set up, since its channel never
   /// becomes inactive.
   func handlerRemoved(context: ChannelHandlerContext) { end(context) }
 

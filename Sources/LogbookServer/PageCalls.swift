@@ -129,7 +129,8 @@ extension PageCalls {
     return headers
   }()
 
-  /// For a PDF, a file name is added. Without it, a browser would name the file after the secret of the link.
+  /// The headers of a PDF, with a file name. Without it, a browser would name the file after the secret of
+  /// the link.
   private static let pdfHeaders: HTTPFields = {
     var headers = Self.headers
     headers[wire: "Content-Disposition"] = "inline; filename=\"glucose-report.pdf\""

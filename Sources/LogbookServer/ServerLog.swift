@@ -25,8 +25,8 @@ extension ServerSettings {
     return logger
   }
 
-  /// Writes a warning about a fault in the storage to this log, since only an administrator can repair the
-  /// fault.
+  /// A function that writes a warning about a fault in the storage to this log, since only an administrator
+  /// can repair the fault.
   package var storageWarnings: @Sendable (_ warning: String) -> Void {
     let logger = logger()
     return { logger.error("storage failed", metadata: ["reason": "\($0)"]) }

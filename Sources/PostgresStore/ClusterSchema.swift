@@ -43,8 +43,8 @@ extension PostgresSchema {
     "EXISTS (SELECT 1 FROM glucoport.residence r WHERE r.logbook = \(table).logbook AND r.state = 'left')"
   }
 
-  /// Stores in the directory to which cluster a logbook was moved. The condition on the number of moves
-  /// prevents an earlier move from replacing a later one.
+  /// The SQL function that stores in the directory to which cluster a logbook was moved. The condition on the
+  /// number of moves prevents an earlier move from replacing a later one.
   private static let follow = """
     CREATE FUNCTION glucoport.follow(which text, known_moves bigint, target text) RETURNS boolean
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
@@ -62,7 +62,7 @@ extension PostgresSchema {
   /// a copy, the move to this copy has not ended.
   static let confirmations = [arrive, adopt, closed]
 
-  /// Records in the database of a guest that the directory names this copy.
+  /// The SQL function that stores in a guest's database the number of moves that led to this copy.
   private static let arrive = """
     CREATE FUNCTION glucoport.arrive(which text, known_moves bigint) RETURNS void
     LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
@@ -70,8 +70,9 @@ extension PostgresSchema {
     $body$
     """
 
-  /// Corrects a directory that was restored from a backup: records where a later copy is, and closes the
-  /// directory's own copy. Requests that change the logbook either end before this, or see its result.
+  /// The SQL function that corrects a directory that was restored from a backup. It records where a later
+  /// copy is, and closes the directory's own copy. Requests that change the logbook either end before this,
+  /// or see its result.
   private static let adopt = """
     CREATE FUNCTION glucoport.adopt(which text, known_moves bigint, target text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$

@@ -14,8 +14,9 @@ enum DatabaseError: Error, Hashable {
   case commitUnknown
   /// The database refused an SQL statement.
   ///
-  /// - Parameters: - state: the SQLSTATE code of the error. - object: the names of the table and constraint,
-  ///   if the database states them.
+  /// - Parameters:
+  ///   - state: the SQLSTATE code of the error.
+  ///   - object: the names of the table and constraint, if the database states them.
   case refused(state: String, object: String)
   /// The database contains data that glucoport never writes.
   case unexpected(String)

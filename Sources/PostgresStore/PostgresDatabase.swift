@@ -22,8 +22,9 @@ package struct PostgresDatabase: Sendable {
   /// Creates or upgrades the schema, and grants a role the rights to serve. It can be repeated, and several
   /// processes can call it at once.
   ///
-  /// - Parameters: - role: the existing role for `serve`; nil to leave rights unchanged. - isPreview: whether
-  ///   all changes are rolled back at the end.
+  /// - Parameters:
+  ///   - role: the existing role for `serve`; nil to leave rights unchanged.
+  ///   - isPreview: whether all changes are rolled back at the end.
   /// - Returns: the SQL statements that were run.
   /// - Throws: `Failure`: `configuration` for the schema of a newer or another program, an old PostgreSQL or
   ///   another encoding; `unavailable`. It is `permission` for a role that does not own the tables, and

@@ -274,8 +274,8 @@ enum PostgresSchema {
     END $body$
     """
 
-  /// A reading whose source states only the instant has offset_source 5. All existing rows meet the wider
-  /// constraint, so PostgreSQL need not check them.
+  /// The SQL statements that allow offset_source 5, for a reading whose source states only the instant. All
+  /// existing rows meet the wider constraint, so PostgreSQL need not check them.
   private static let instants = """
     ALTER TABLE glucoport.reading DROP CONSTRAINT reading_offset_source_check;
     ALTER TABLE glucoport.reading ADD CONSTRAINT reading_offset_source_check

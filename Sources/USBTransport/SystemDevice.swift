@@ -86,7 +86,7 @@ private enum SystemFiles {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The file without its line break.
+  /// The first line of a file, without the line break; empty if the file cannot be read.
   static func line(_ path: String) -> String {
     String(text(path).prefix { !$0.isNewline })
   }

@@ -87,8 +87,8 @@ struct Glucoport: ParsableCommand {
     command as? any ClassifiedCommand
   }
 
-  /// If the version is the only request, prints it and ends the process. In every other case it returns. If
-  /// the version cannot be written, it also returns, so that `main` reports the error.
+  /// Prints the version and ends the process if the only argument is `--version`. With other arguments it
+  /// returns. It also returns if the version cannot be written, so that `main` reports the error.
   static func showOnlyVersion() {
     guard Host.arguments == ["--version"] else { return }
     signal(SIGXFSZ, SIG_IGN)

@@ -62,12 +62,13 @@ package enum UdevRules {
 extension UdevRules {
   private typealias IDs = (vendor: UInt16, product: UInt16)
 
-  /// Makes ModemManager ignore the device. It would probe each serial line for a modem, and the meter would
-  /// not answer during the probe.
+  /// The part of a rule that makes ModemManager ignore the device. It would probe each serial line for a
+  /// modem, and the meter would not answer during the probe.
   private static let ignoredByModems = "ENV{ID_MM_DEVICE_IGNORE}=\"1\""
 
-  /// Starts the import in the service manager of each user that is logged in. A unit that is not installed is
-  /// ignored. The import is not started by udev itself, which would kill it and give it no network.
+  /// The part of a rule that starts the import in the service manager of each user that is logged in. A unit
+  /// that is not installed is ignored. The import is not started by udev itself, which would kill it and give
+  /// it no network.
   private static let importStart = "TAG+=\"systemd\", ENV{SYSTEMD_USER_WANTS}+=\"glucoport-meter.service\""
 
   private static func rule(for device: USBArgument, _ group: String) -> String {

@@ -9,7 +9,7 @@ import LogbookStore
 struct EntryIDs {
   private let line: [String]
 
-  /// Gives each item a random id.
+  /// Random ids, different for each item.
   static let random = EntryIDs(line: [])
 
   /// Derives the ids from a line.

@@ -95,7 +95,7 @@ enum OneTouchClock {
   /// The largest advance of a clock between setting and reading it.
   private static let slackSeconds: UInt32 = 10
 
-  /// The time on the clock. Zero gives nil: we infer that the clock was never set.
+  /// The time on the clock; nil for zero, which is taken for a clock that was never set.
   static func shown(_ answer: [UInt8], since epoch: Int64) throws -> DeviceTime? {
     guard let seconds = answer.littleEndian(UInt32.self, at: 0) else {
       throw Failure(.protocolViolation, "reading the clock: the meter's answer is too short")

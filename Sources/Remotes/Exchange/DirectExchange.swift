@@ -12,7 +12,7 @@ import NIOHTTP1
 struct DirectExchange: Sendable {
   /// The maximum length of an answer's head, in bytes.
   private static let maxHeadBytes = 64 << 10
-  /// While the exchange waits for the socket, it checks at this interval whether the task was cancelled.
+  /// The interval at which the exchange checks whether the task was cancelled, while it waits for the socket.
   private static let slice = Duration.milliseconds(500)
 
   private let address: RemoteAddress

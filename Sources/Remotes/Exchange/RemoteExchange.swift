@@ -12,7 +12,7 @@ struct RemoteExchange: Sendable {
   private let token: Token
   private let transport: any HTTPTransport
 
-  /// - Parameter transport: any transport.
+  /// - Parameter transport: sends the requests, over the network or to a server of a test.
   init(_ login: RemoteLogin, over transport: any HTTPTransport) {
     address = login.address
     token = login.token

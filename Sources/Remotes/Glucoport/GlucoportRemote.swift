@@ -19,7 +19,7 @@ struct GlucoportRemote: RemoteKind {
     self.token = token
   }
 
-  /// Every address is accepted, since people run this server on their own hosts.
+  /// True for every address, since people run this server on their own hosts.
   static func recognises(_ address: RemoteAddress) -> Bool { true }
 
   var parts: (any PartService)? { self }

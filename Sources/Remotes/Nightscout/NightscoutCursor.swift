@@ -18,7 +18,7 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
 
   /// The result of the last sweep. A sweep reads all documents whose events are in the last days.
   struct Window: Codable, Hashable, Sendable {
-    /// A sweep reads the documents whose events are after this time.
+    /// The start of the period of a sweep. A sweep reads the documents whose events are after it.
     var start: Int64
     /// The digest of all documents that the sweep found in the collection `entries`.
     var digest: String
@@ -46,7 +46,7 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
   /// which is a part of the cursor, rarely changes.
   private static let sweepStepMilliseconds: Int64 = 86_400_000 / 2
 
-  /// All documents that the site stored before this time were pulled.
+  /// The time up to which all documents that the site stored were pulled.
   var complete: Int64
   /// When the last `NightscoutRound` that read the history began.
   var asked: Int64

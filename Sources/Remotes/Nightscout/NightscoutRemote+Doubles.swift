@@ -48,9 +48,9 @@ extension NightscoutRemote {
     }
   }
 
-  /// If a key has a deleted and a valid document, permanently removes the deleted one, which hides the valid
-  /// one. Then deletes the valid one normally, so that one tombstone remains. Returns false if the login may
-  /// not delete.
+  /// Permanently removes the deleted document that has the same key as this valid one and hides it. Then
+  /// deletes the valid one normally, so that one tombstone remains. Returns false if the login may not
+  /// delete.
   @discardableResult
   private func removeLiveDouble(_ live: NightscoutDocument) async throws(ServiceError) -> Bool {
     guard try await removeOne(live.identifier) else { return false }
@@ -88,7 +88,7 @@ extension NightscoutRemote {
     }
   }
 
-  /// If a key has a deleted and a valid document, removes the deleted one, since it hides the valid one from
+  /// Removes the deleted document of a key that also has a valid document, since it hides the valid one from
   /// writes. Only the node that last wrote the valid document does this.
   func removeDeletedDouble(_ identifier: String, _ writer: NightscoutWriter) async throws(ServiceError) {
     let valid = try await search(.treatments, [("identifier", identifier), ("limit", "1")]).first

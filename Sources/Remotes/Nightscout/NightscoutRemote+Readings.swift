@@ -7,8 +7,8 @@ import Nightscout
 /// Sends readings. Existing entries are searched by time first. API v1 treats two entries of one type and
 /// time as the same, and would overwrite an entry of another program or meter.
 extension NightscoutRemote {
-  /// If a batch has more readings than this number, those missing on the site are sent with one request of
-  /// API v1. Otherwise, each is sent separately by API v3.
+  /// The maximum number of readings in a batch from which each missing reading is sent separately by API v3.
+  /// Of a larger batch, the missing readings are sent with one request of API v1.
   private static let maxSingles = 20
   /// The maximum number of entries in one request of API v1. The site stores them one by one, so larger
   /// requests would take too long.

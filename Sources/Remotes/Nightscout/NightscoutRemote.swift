@@ -18,8 +18,8 @@ struct NightscoutRemote: RemoteKind {
   /// The maximum number of documents that is requested from a site whose limit is lower than `maxDocuments`.
   private static let fewDocuments = 100
 
-  /// Sending a record takes several requests, so a batch has one record. An acknowledged record stays
-  /// acknowledged, even if sending the next one fails.
+  /// The maximum numbers of items in a batch. Sending a record takes several requests, so a batch has one
+  /// record. An acknowledged record stays acknowledged, even if sending the next one fails.
   let batchLimits = BatchLimits(readings: NightscoutRemote.maxInBulk, records: 1)
 
   var snapshots: (any SnapshotService)? { self }
