@@ -213,7 +213,7 @@ import Testing
   private static let day: Int64 = 86400
   private static let last: Int64 = 20_512 * day
 
-  @Test func withoutParametersAServedPageHasTwoWeeks() throws {
+  @Test func aPageServedWithoutParametersShowsTwoWeeks() throws {
     let query = try #require(PageQuery([:]))
     #expect(query == PageQuery() && query.days == 14 && query.last == nil && query.texts.code == "en")
     #expect(query.range(last: Self.last) == Self.last - 13 * Self.day..<Self.last + Self.day)

@@ -62,7 +62,7 @@ import Testing
     #expect(system.map(\.state) == [.warn] && system.first?.fix == nil)
   }
 
-  @Test func asRootAnotherUsersFilesGetTheAdviceToRunDoctorAsThatUser() {
+  @Test func rootIsAdvisedToRunDoctorAsTheOwnerOfTheFiles() {
     let found = Well.wrong { $0.folders?.user = 0 }
     #expect(found.count == 4 && found.allSatisfy { $0.state == .note })
     #expect(found.allSatisfy { $0.fix == "sudo -u '#1000' glucoport doctor --store '\(Well.store)'" })

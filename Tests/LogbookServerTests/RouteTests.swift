@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func theMethodSelectsOneOfTwoRoutesOfOnePath() {
+  @Test func theHTTPMethodSelectsOneOfTwoRoutesOfOnePath() {
     #expect(WireRoute(path: "/v1/logbook", method: .get) == .logbook)
     #expect(WireRoute(path: "/v1/logbook", method: .delete) == .purge)
     #expect(WireRoute(path: "/v1/logbook", method: .put) == .logbook)

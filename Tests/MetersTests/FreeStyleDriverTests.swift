@@ -306,7 +306,7 @@ struct FreeStyleDriverTests {
 
   /// The rows of a Libre 2 have three more numbers before the texts. The values are not those of the
   /// published rows.
-  @Test func textsAndInsulinOfALongerLibreRowAreRead() throws {
+  @Test func textsAndInsulinOfALibre2RowAreRead() throws {
     let contents = try read(
       FreeStyleLibreDriver.self,
       libre(

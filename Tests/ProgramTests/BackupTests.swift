@@ -114,7 +114,7 @@ struct BackupTests {
   }
 
   /// Only backups in the notes of the store are removed: other files in the folder can have similar names.
-  @Test func withKeepOnlyOldBackupsOfTheFolderAreRemoved() async throws {
+  @Test func theKeepOptionRemovesOnlyOldBackupsOfTheFolder() async throws {
     let program = try await program()
     let folder = program.path("folder")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

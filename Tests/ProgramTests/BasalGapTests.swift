@@ -37,7 +37,7 @@ struct BasalGapTests {
     return try #require(insulin[part] as? [String: any Sendable])
   }
 
-  @Test func temporaryRatesWithGapsHaveNoSumAndTheReason() async throws {
+  @Test func theInsulinOfTemporaryRatesWithGapsIsNotSummedAndTheReasonShown() async throws {
     let program = try await Self.program(minutes: 30)
     let reason = "basal insulin between temporary rates is unknown"
     let stats = try await program.run("stats", "--since", "2026-05-01").output
@@ -58,7 +58,7 @@ struct BasalGapTests {
     #expect(page.contains("— (\(reason))"))
   }
 
-  @Test func temporaryRatesWithoutGapsHaveASum() async throws {
+  @Test func theInsulinOfTemporaryRatesWithoutGapsIsSummed() async throws {
     let program = try await Self.program(minutes: 60)
     #expect(try await Self.insulin(program, "all")["total"] as? Double == 270)
     #expect(try await Self.insulin(program, "basal")["total"] as? Double == 240)

@@ -30,7 +30,7 @@ struct FilledInTests {
     }
   }
 
-  @Test func filledInCalculatorValuesAreFoundInAnyOrderOfImports() async throws {
+  @Test func sensorValuesFilledInByABolusCalculatorAreFoundInAnyOrderOfImports() async throws {
     for files in [["sticks", "sensor"], ["sensor", "sticks"]] {
       let program = try Program()
       try program.write(Self.sticks, to: "sticks.csv")

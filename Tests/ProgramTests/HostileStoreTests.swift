@@ -8,7 +8,7 @@ import Testing
 /// Tests stores in which a damaged disk or another program left any value in any column. Every command ends
 /// with a documented status, in a short time and with limited memory.
 @Suite(.timeLimit(.minutes(600))) struct HostileStoreTests {
-  /// Each command has its own copy of the store, since many of them write to it.
+  /// The commands that use a damaged store. Each gets a separate copy of it, since many of them write to it.
   private static let commands = [
     "status", "status --json", "doctor", "doctor --deep", "list", "list --long --newest 5",
     "export --format ndjson",
@@ -19,8 +19,8 @@ import Testing
     "conflict resolve --all --mine", "record add note x", "import rows.csv",
     "import --again rows.csv --timezone Europe/London",
   ]
-  /// No command ends with a crash, an internal error or a timeout. The other statuses from 64 to 78 are in
-  /// glucoport(1).
+  /// The statuses with which a command may end. Those from 64 are in glucoport(1). A status of a crash, an
+  /// internal error or a timeout is not among them.
   private static let statuses = Set<Int32>([0, 1, 2, 3, 4]).union(64...78).subtracting([70, 71, 72])
   /// The maximum memory of a command. Apart from memory that the runtime reserves, a command needs a
   /// hundredth of it for a small store.

@@ -14,7 +14,8 @@ package final class SimulatedTerminal: @unchecked Sendable {
 
   private let line: any SimulatedLine
   private let meterEnd: Int32
-  /// This end is kept open, so that the terminal remains when the program closes it.
+  /// The program's end of the terminal. It is kept open here, so that the terminal remains when the program
+  /// closes it.
   private let programEnd: Int32
   private let stopping: (reader: Int32, writer: Int32)
   private let socket: SocketServer

@@ -116,7 +116,7 @@ struct NightscoutMemoryTests {
     #expect(caller.site.insulinOnBoard == before)
   }
 
-  @Test func aDosePutAsAWholeByItsKeyCountsOnce() throws {
+  @Test func aDoseReplacedByAPutWithItsKeyCountsOnce() throws {
     let caller = try busySite()
     let id = try dose(of: caller)
     let before = caller.site.insulinOnBoard

@@ -6,7 +6,7 @@ import SimulatedUSB
 
 /// A run of the program `usb-probe` on a simulated USB bus.
 struct Probe {
-  /// This limit is far above the time of any run, so that a run that hangs fails only its test.
+  /// The time limit of a run, far above the time of any run. A run that hangs fails only its test.
   private static let limitSeconds = 60.0
 
   let process = Process()

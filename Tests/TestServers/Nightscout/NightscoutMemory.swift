@@ -16,8 +16,8 @@ struct NightscoutMemory {
     var time: Int64 = 0
   }
 
-  /// If the memory has at least this number of documents, the site reloads only `recent` ones. Otherwise it
-  /// reloads the whole period that the memory keeps.
+  /// The minimum number of documents in the memory with which the site reloads only `recent` ones. With fewer
+  /// documents, it reloads the whole period that the memory keeps.
   private static let minItems = 20
   private static let recent: Int64 = 15 * 60_000
   private static let retention: [String: Int64] = ["treatments": 60 * 3_600_000, "entries": 48 * 3_600_000]

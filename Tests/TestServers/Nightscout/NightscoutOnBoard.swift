@@ -17,10 +17,10 @@ struct NightscoutOnBoard {
     (self.treatments, self.profile, self.now) = (treatments, profile, Double(now))
   }
 
-  /// Units on board with three decimals.
+  /// The active insulin in units, with three decimals.
   var insulin: Double { Self.rounded(total(at: now).units) }
 
-  /// Grams on board; nil without a profile with the rate of absorption.
+  /// The carbs that are not yet absorbed, in grams; nil without a profile with the rate of absorption.
   var carbs: Double? {
     guard profile.isThere, profile.sensitivity != 0, profile.carbRatio != 0 else { return nil }
     var (total, lastEnd) = (0.0, 0.0)
@@ -47,7 +47,7 @@ struct NightscoutOnBoard {
     return start + (waiting + grams / (profile.carbsPerHour / 60)).rounded(.towardZero) * Self.minute
   }
 
-  /// By how many minutes active insulin delays the absorption.
+  /// The number of minutes by which active insulin delays the absorption.
   private func delay(from start: Double, to end: Double) -> Double {
     let activity = (total(at: start).activity + total(at: end).activity) / 2
     let grams = activity * Self.liver / profile.sensitivity * profile.carbRatio

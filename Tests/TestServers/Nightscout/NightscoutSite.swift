@@ -6,7 +6,7 @@ import Synchronization
 /// A site, which accepts requests, one at a time or many at once, and answers them.
 final class NightscoutSite: Sendable {
   private static let longestWait: Duration = .seconds(20)
-  /// Answers with fewer bytes are not compressed.
+  /// The minimum size in bytes of an answer that is compressed.
   private static let minPackedBytes = 1024
 
   let state: Mutex<NightscoutState>

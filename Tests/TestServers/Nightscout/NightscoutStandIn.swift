@@ -129,13 +129,13 @@ extension NightscoutStandIn {
   /// Makes the running site reload its data, as it does within seconds after each write.
   package func settle() { site.state.withLock { $0.settle() } }
 
-  /// Units on board, as the site computes them now.
+  /// The active insulin in units, as the site computes it now.
   package var insulinOnBoard: Double {
     settle()
     return site.state.withLock { $0.onBoard.insulin }
   }
 
-  /// Grams on board, as the site computes them now; nil without a profile.
+  /// The carbs that are not yet absorbed, in grams, as the site computes them now; nil without a profile.
   package var carbsOnBoard: Double? {
     settle()
     return site.state.withLock { $0.onBoard.carbs }

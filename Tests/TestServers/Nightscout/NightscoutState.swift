@@ -147,7 +147,7 @@ extension NightscoutState {
       entries: found("entries", [read], NightscoutOrder(fields: ["date"])), now: now)
   }
 
-  /// Insulin and carbs on board.
+  /// The active insulin and the carbs that are not yet absorbed, which Nightscout calls "on board".
   var onBoard: NightscoutOnBoard {
     let profile = NightscoutProfile(seen("profile").map(\.document), at: now)
     return NightscoutOnBoard(memory.loaded.treatments, profile, at: now)
