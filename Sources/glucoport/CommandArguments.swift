@@ -61,8 +61,8 @@ extension CommandArguments {
     }
   }
 
-  /// Whether a command has no options and arguments of itself, other than those of its subcommands. If it has
-  /// any, the parser reads them before the subcommand.
+  /// Whether a command has no options or arguments, apart from those of its subcommands. If it has any, the
+  /// parser reads them before the subcommand.
   private static func hasNoArguments<Command: ParsableCommand>(_: Command.Type) -> Bool {
     MemoryLayout<Command>.size == 0
   }

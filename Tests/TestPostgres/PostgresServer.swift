@@ -8,7 +8,8 @@ import Synchronization
 /// A PostgreSQL server in a temporary folder, on a Unix socket. The server ends when this object is
 /// released, or when the process ends.
 ///
-/// PostgreSQL refuses to run as root. Then the user `postgres` of Debian's package runs it.
+/// If the tests run as root, the user `postgres` of Debian's package runs it, since PostgreSQL refuses to
+/// run as root.
 package final class PostgresServer: Sendable {
   /// The folder with the socket and the data.
   package let folder: String

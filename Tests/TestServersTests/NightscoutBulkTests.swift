@@ -105,8 +105,8 @@ struct NightscoutBulkTests {
     #expect(caller.site.documents("entries").count == 3)
   }
 
-  /// Nightscout documents that a POST finds the matching document of an older API. In fact the server refuses
-  /// the POST.
+  /// According to Nightscout's documentation, a POST finds the matching document of an older API. In fact the
+  /// server refuses the POST.
   @Test func aPostThatMatchesADocumentOfAPIv1IsAlwaysRefused() throws {
     let caller = try Caller.uploader()
     let phone = caller.site.actAsPhoneApp()

@@ -30,7 +30,7 @@ package final class SimulatedTaiDoc: SimulatedMeter {
   private let items: [SimulatedItem]
   private var received: [UInt8] = []
   private var isOn = true
-  /// Whether the meter has still to wake up: instead of its first answer, it reports that it is in its mode
+  /// Whether the meter must still wake up: instead of its first answer, it reports that it is in its mode
   /// for computers.
   private var hasToWake: Bool
 
