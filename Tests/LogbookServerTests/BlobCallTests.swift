@@ -132,7 +132,7 @@ import Testing
     ["Glucoport-Offset: 999999999999999", "Glucoport-Size: 5"],
     ["Glucoport-Offset: 0", "Glucoport-Offset: 0", "Glucoport-Size: 3002"],
   ])
-  func anImpossiblePartOfAnAttachmentIsRefused(_ headers: [String]) async throws {
+  func aPartOfAnAttachmentWithInvalidHeadersIsRefused(_ headers: [String]) async throws {
     try await Peer.with { (peer) async throws in
       let reply = try await peer.send(
         "PATCH", path, headers: Self.octets + headers, body: Array(bytes[..<10]))

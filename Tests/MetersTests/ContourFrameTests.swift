@@ -56,7 +56,7 @@ struct ContourFrameTests {
     ("iUJxq6", "01.13", 0, "201305081510", "85"), ("3ki5VT", "01.13", 1, "201505251330", "46"),
     ("7OiUTY", "XX.XX", 0, "201305081532", "EE"),
   ])
-  func headersOfOneContourDifferOnlyInChangingFields(
+  func threeHeadersOfOneContourUSBAreReadWithTheSameIdentity(
     _ password: String, version: String, setting: Int, time: String, checksum: String
   ) throws {
     let text =

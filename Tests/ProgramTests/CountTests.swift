@@ -125,7 +125,7 @@ struct CountTests {
   }
 
   /// A person splits a large dose, and types the second half together with a finger stick.
-  @Test func bothHalvesOfADoseAreCountedNextToItemsAtFullMinutes() async throws {
+  @Test func aDoseEnteredInTwoHalvesWithinOneMinuteCountsCompletely() async throws {
     let program = try Program()
     try program.write(
       Self.headerRow + Self.rows("8:00:20 AM", 12, onlyDose: true) + Self.rows("8:00 AM", 12),

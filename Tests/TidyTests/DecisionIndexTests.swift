@@ -132,7 +132,7 @@ private struct DecisionReference: Hashable, CustomStringConvertible {
     ("`A/B.swift#Merge`", "// A struct Merge", false), ("`A/B.swift#Merge`", "struct Merger {}", false),
     ("`A/C.swift#Merge`", "struct Merge {}", false),
   ])
-  func aReferenceNeedsItsDeclaration(_ page: String, _ code: String, _ isFound: Bool) {
+  func aReferenceToAnUndeclaredSymbolIsReported(_ page: String, _ code: String, _ isFound: Bool) {
     let reference = DecisionReference.all(in: SourceFile("CONTRIBUTING.md", page))
     let fault = reference.first?.fault(in: ["Sources/A/B.swift": SourceFile("Sources/A/B.swift", code)])
     #expect(reference.count == 1 && (fault == nil) == isFound)

@@ -103,7 +103,7 @@ import Testing
     "@Test(arguments: [\n  1,\n])\nfunc a(_ b: Int) {\n  each {\n    guard b > 1 else { return }\n  }\n}",
     "@Test func a() {\n  guard let b = c,\n    d\n  else {\n    return\n  }\n  #expect(b)\n}",
   ])
-  func aTestThatReturnsWithoutARecordIsFound(_ text: String) {
+  func theSourceCheckReportsATestThatReturnsWithoutARecordedIssue(_ text: String) {
     #expect(SourceRules.silentReturns(SourceFile("Tests/A.swift", text)).count == 1)
   }
 
@@ -112,7 +112,7 @@ import Testing
     "@Test func a() {\n  guard b else {\n    Issue.record(\"b\")\n    return\n  }\n}",
     "@Test func a() {\n  for b in c {\n    guard b else { continue }\n  }\n}",
   ])
-  func aHelperOrATestThatRecordsWhyItReturnsIsNotFound(_ text: String) {
+  func theSourceCheckAcceptsAHelperOrATestThatRecordsWhyItReturns(_ text: String) {
     #expect(SourceRules.silentReturns(SourceFile("Tests/A.swift", text)) == [])
   }
 
@@ -154,7 +154,7 @@ import Testing
     ("Sources/Sync/UploadSession+Downloads.swift", "try store.setCursor(page.cursor)"),
     ("Sources/LogbookStore/A.swift", "try setCursor(cursor)"),
   ])
-  func theAllowedCallsAreNotFound(_ path: String, _ line: String) {
+  func theSourceCheckAcceptsTheAllowedCallsForDownloadedChanges(_ path: String, _ line: String) {
     #expect(SourceRules.secondWaysIn(SourceFile(path, line)) == [])
   }
 
