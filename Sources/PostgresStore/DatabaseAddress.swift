@@ -35,8 +35,8 @@ package struct DatabaseAddress: Sendable {
       ("tcp_user_timeout", String(Self.unconfirmedMilliseconds)),
       ("keepalives_idle", "30"), ("keepalives_interval", "10"), ("keepalives_count", "3"),
       ("fallback_application_name", "glucoport"),
-      // Only the primary server is used, since a standby lags it. A client that gets responses from both
-      // servers would miss changes that an earlier response contained.
+      // Only the primary server is used, since a standby gets changes later. A client that gets responses
+      // from both servers would miss changes that an earlier response contained.
       ("target_session_attrs", "read-write"),
       ("dbname", text),
       ("client_encoding", "UTF8"),

@@ -62,7 +62,7 @@ actor PostgresClusters {
   }
 
   /// All databases in the directory, even those that no request has used. If the directory is not available,
-  /// it returns the result of the last call.
+  /// the result is that of the last call.
   func named() async -> [(cluster: String, core: PostgresCore)] {
     do throws(ServiceError) {
       let clusters = try await home.namedClusters()

@@ -59,7 +59,7 @@ struct OthersSticksTests {
     #expect(
       found.status == 0 && found.errors.contains("have no value in common with those of import 1"),
       "\(found.errors)")
-    // There is no warning about two meters of one person, about finger sticks of other days, and about
+    // There is no warning about two meters of one person, about finger sticks of other days, or about
     // copies.
     #expect(try await outcome(("contour.csv", one), ("onetouch.csv", other)).errors.isEmpty)
     #expect(try await outcome(("home.csv", one), ("work.csv", other)).errors.isEmpty)

@@ -34,8 +34,8 @@ struct MeterOpener {
   ///
   /// - Parameters:
   ///   - allowsObstacle: whether models that are known not to be readable are included.
-  /// - work: must call `onIdentity` of the connection if it reads the meter's identity itself, so that the
-  ///   serial number is checked.
+  ///   - work: must call `onIdentity` of the connection if it reads the meter's identity itself, so that the
+  ///     serial number is checked.
   /// - Throws: errors of the work; `ExitStatus` if a signal ended it; `Failure` if no meter that the options
   ///   mean is connected.
   func perform<Result>(

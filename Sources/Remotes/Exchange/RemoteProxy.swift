@@ -77,7 +77,7 @@ package struct RemoteProxy: Sendable {
     login = parts.user.map { ($0, parts.password ?? "") }
   }
 
-  /// Whether the text can be a host, so that messages may contain it: it has no blanks and control
+  /// Whether the text can be a host, so that messages may contain it: it has neither blanks nor control
   /// characters.
   private static func isHost(_ host: String) -> Bool {
     !host.isEmpty && host.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }

@@ -30,8 +30,8 @@ actor NightscoutSession {
   /// The rights of the login; nil if the site does not state them.
   func rights() async throws(ServiceError) -> NightscoutRights? { try await current().rights }
 
-  /// The server's clock in milliseconds. The result is at most as late as the true clock. All times that a
-  /// pull stores are of this clock.
+  /// The time on the server's clock in milliseconds. The result may be a little earlier than this time, but
+  /// is never later. All times that a pull stores are of this clock.
   func now() async throws(ServiceError) -> Int64 {
     let login = try await current()
     return login.issued + Int64((ContinuousClock.now - login.at) / .milliseconds(1))

@@ -70,8 +70,8 @@ package final class SimulatedGlucoseMeter {
   package var isBonded = true
   /// Whether the meter supports requests for the records from a given number on.
   package var filtersByNumber = true
-  /// Whether even the first record lacks the time offset in an answer to a request for the records from a
-  /// given number on.
+  /// Whether the answer to a request for the records from a number on lacks the time offset even in its
+  /// first record.
   package var losesOffset = false
   /// Whether the meter answers requests at all.
   package var answersRequests = true
