@@ -122,7 +122,7 @@ extension SimulatedFreeStyle {
     ]
   }
 
-  /// Takes a frame: type, length, content, and any bytes after it.
+  /// Takes a frame: type, length, content, and any bytes after it. Returns false if its size is impossible.
   private func receive(_ frame: [UInt8]) -> Bool {
     guard frame.count >= 2, frame.count <= 64 else { return false }
     let length = Int(frame[1])
@@ -224,7 +224,7 @@ extension SimulatedFreeStyle {
   }
 
   /// Sets the date or the time of the clock from a command such as `$date,8,27,14` or `$time,13,40`. Numbers
-  /// may have leading zeros.
+  /// may have leading zeros. Returns false for another command or an invalid time.
   private func set(_ command: String) -> Bool {
     let parts = command.split(separator: ",")
     let n = parts.dropFirst().compactMap { Int($0) }

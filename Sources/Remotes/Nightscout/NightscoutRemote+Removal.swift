@@ -13,7 +13,7 @@ extension NightscoutRemote: RemovalService {
   var removal: (any RemovalService)? { self }
 
   /// Removes entries without tombstones. With a tombstone, the reading could not be sent again after the
-  /// withdrawal is undone. Entries of other programs are kept.
+  /// withdrawal is undone. Entries of other programs are kept. Returns false if the login may not delete.
   func remove(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> Bool {
     for reading in batch.readings {
       let identity = ReadingIdentity(reading, batch.devices[Int(reading.device.number)])

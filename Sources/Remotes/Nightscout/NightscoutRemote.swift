@@ -44,7 +44,7 @@ struct NightscoutRemote: RemoteKind {
     return remote
   }
 
-  /// No address shows by itself that it is a Nightscout site.
+  /// False for every address, since none shows by itself that it belongs to a Nightscout site.
   static func recognises(_ address: RemoteAddress) -> Bool { false }
 
   /// The logbook of the site. A site has no id and holds the data of one person, so its address identifies

@@ -122,7 +122,7 @@ extension SimulatedAreo {
     ].joined(separator: ",")
   }
 
-  /// Sets the clock from `C2 A1` and a block with one line `YYMMDDHHMM`.
+  /// Sets the clock from `C2 A1` and a block with one line `YYMMDDHHMM`. Returns false for another command.
   private func set(_ command: [UInt8]) -> Bool {
     let text = Array(command.dropFirst(2).dropFirst(Self.start.count).prefix(10))
     let digits = text.compactMap { Character(UnicodeScalar($0)).wholeNumberValue }

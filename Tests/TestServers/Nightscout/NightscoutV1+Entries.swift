@@ -41,7 +41,7 @@ extension NightscoutV1 {
     return entry
   }
 
-  /// The database does not accept names that begin with a dollar sign.
+  /// Whether the database accepts the document: no name of a field is empty or begins with a dollar sign.
   static func isStorable(_ document: NightscoutDocument) -> Bool {
     !document.keys.contains { $0.hasPrefix("$") || $0.isEmpty }
   }
