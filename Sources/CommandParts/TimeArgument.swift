@@ -149,7 +149,7 @@ enum TimeFault {
     return dashed(first) ?? otherDate(first) ?? clock(last)
   }
 
-  /// Explains a date that does not exist, such as `2026-02-30` or `2026-13-01`.
+  /// Explains a date that does not exist, such as `2026-02-30` or `2026-13-01`; nil for any other text.
   private static func dashed(_ day: Substring) -> String? {
     guard let (year, month, number) = numbers(day, "-"), year.count == 4 else { return nil }
     guard let year = Int(year), let month = Int(month), let number = Int(number) else { return nil }
@@ -179,7 +179,7 @@ enum TimeFault {
     return nil
   }
 
-  /// Explains a time of day with a point, such as `8.05`.
+  /// Explains a time of day with a point, such as `8.05`; nil for any other text.
   private static func clock(_ time: Substring) -> String? {
     let parts = time.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 2, parts.allSatisfy(isNumber), parts[0].count <= 2, parts[1].count == 2,

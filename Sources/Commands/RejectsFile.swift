@@ -104,7 +104,7 @@ extension RejectsFile {
   }
 
   /// Refuses a file with content if `appends` is false. Then limits the access to the owner, since other
-  /// users may be able to read an existing file.
+  /// users may be able to read an existing file. Returns whether the last line of the file has ended.
   private static func prepare(_ descriptor: Int32, _ path: String, appends: Bool) throws -> LastLine {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw cannotCreate(path, String(cString: strerror(errno))) }

@@ -35,9 +35,9 @@ package struct SpareResources {
   /// allowed.
   package func fault() -> String? { filesFault() ?? threadsFault() }
 
-  /// Counts the free descriptors without opening a file. Each second, libdispatch opens a file for each of
-  /// its worker threads, and traps if that fails. (`_dispatch_workq_count_runnable_workers` in its
-  /// workqueue.c, in Swift 6.3.)
+  /// Why too few files can be opened; nil if there are enough free descriptors. They are counted without
+  /// opening a file. Each second, libdispatch opens a file for each of its worker threads, and traps if that
+  /// fails. (`_dispatch_workq_count_runnable_workers` in its workqueue.c, in Swift 6.3.)
   private func filesFault() -> String? {
     var limit = rlimit()
     guard getrlimit(openFiles, &limit) == 0 else { return nil }
@@ -60,7 +60,8 @@ package struct SpareResources {
     return closed
   }
 
-  /// Starts the threads as a test. They wait until the test closes a pipe.
+  /// Why the threads cannot be started; nil if they can. They are started as a test, and wait until the test
+  /// closes a pipe.
   private func threadsFault() -> String? {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { return "cannot open a pipe: \(String(cString: strerror(errno)))" }

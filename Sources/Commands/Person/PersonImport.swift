@@ -70,8 +70,8 @@ extension ImportCommand {
     }
   }
 
-  /// Runs the import for one of several persons. Its failure is printed, and does not stop the imports for
-  /// the others.
+  /// Runs the import for one of several persons, and returns its exit status. Its failure is printed, and
+  /// does not stop the imports for the others.
   private static func reporting(
     _ output: Output, asOneOf count: Int, _ work: () throws -> ExitStatus?
   ) throws -> ExitStatus? {

@@ -124,8 +124,8 @@ struct FetchCommand: AsyncParsableCommand, PersonVisitor {
     return status
   }
 
-  /// Prints the holes of the source that were not known before this run. A hole is a time whose sensor values
-  /// the source no longer has.
+  /// Prints the holes of the source that were not known before this run, and returns `status`. A hole is a
+  /// time whose sensor values the source no longer has.
   private func showHoles(
     _ state: SourceState, _ setting: SourceSetting, _ zone: LogbookZone, _ output: Output,
     _ status: ExitStatus

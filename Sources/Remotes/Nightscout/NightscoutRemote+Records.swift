@@ -190,7 +190,8 @@ extension NightscoutRemote {
     }
   }
 
-  /// Creates a document with the changed time for the record, and deletes the document with the old time.
+  /// Creates a document with the changed time for the record, and deletes the document with the old time. Nil
+  /// if another program changed one of the documents in the meantime.
   func move(
     _ change: RecordChange, _ document: NightscoutDocument, isOnly: Bool, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
