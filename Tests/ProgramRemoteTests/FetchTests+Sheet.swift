@@ -89,6 +89,20 @@ extension FetchTests {
     #expect(times.filter { $0 == "2025-10-26T02:20:00" }.count == 2, "\(times)")
   }
 
+  @Test func aFetchedValueThatChangedAtTheSourceIsCounted() async throws {
+    let (program, _) = try program()
+    let answers = Answers(.status(200, Self.libre(graph: [("9:00:00", 120), ("9:05:00", 130)])))
+    let server = try answers.server()
+    try await set(program, server)
+    #expect(try await program.run("fetch").output == "phone: new 2 · known 0\n")
+    answers.answer = .status(200, Self.libre(graph: [("9:00:00", 120), ("9:05:00", 77)]))
+    let result = try #require(try await program.run("fetch", "--json").objects().first)
+    #expect(result["known_readings"] as? Int == 1 && result["changed_readings"] as? Int == 1, "\(result)")
+    answers.answer = .status(200, Self.libre(graph: [("9:00:00", 121), ("9:05:00", 77)]))
+    let again = try await program.run("fetch").output
+    #expect(again == "phone: new 0 · known 0 · changed at the source 2\n", "\(again)")
+  }
+
   @Test func theOrderOfPersonsInAFetchedAnswerDoesNotMatter() async throws {
     let (program, _) = try program()
     func graph(_ id: String, _ value: Int) -> String {

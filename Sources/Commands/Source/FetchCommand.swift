@@ -171,6 +171,9 @@ enum FetchText {
     case .stored(let counts):
       if counts.isNothingUsed, counts.rejected == 0 { return "\(name): the source has no readings" }
       var parts = ["new \(grouped(counts.newReadings))", "known \(grouped(counts.knownReadings))"]
+      if counts.changedReadings > 0 {
+        parts.append("changed at the source \(grouped(counts.changedReadings))")
+      }
       let records = counts.newRecords + counts.knownRecords + counts.updatedRecords
       if records > 0 {
         parts.append("records new \(grouped(counts.newRecords))")
@@ -205,6 +208,7 @@ private struct FetchObject: Encodable {
   let result: String
   let newReadings: Int
   let knownReadings: Int
+  let changedReadings: Int
   let newRecords: Int
   let knownRecords: Int
   let updatedRecords: Int
@@ -229,6 +233,7 @@ private struct FetchObject: Encodable {
     }
     newReadings = counts.newReadings
     knownReadings = counts.knownReadings
+    changedReadings = counts.changedReadings
     newRecords = counts.newRecords
     knownRecords = counts.knownRecords
     updatedRecords = counts.updatedRecords

@@ -29,6 +29,8 @@ struct FetchRun {
   struct Counts {
     var newReadings = 0
     var knownReadings = 0
+    /// The number of readings with another value than the stored reading of the same device and time.
+    var changedReadings = 0
     var newRecords = 0
     var knownRecords = 0
     var updatedRecords = 0
@@ -46,15 +48,16 @@ struct FetchRun {
 
     /// Whether the answer had no item that was stored or known.
     var isNothingUsed: Bool {
-      newReadings + knownReadings + newRecords + knownRecords + updatedRecords == 0
+      newReadings + knownReadings + changedReadings + newRecords + knownRecords + updatedRecords == 0
     }
 
     mutating func add(_ report: ImportReport) {
       let counts = report.counts
       newReadings += counts.newReadings
       let others = counts.skipped[TwinFilter.otherValueReason] ?? 0
-      knownReadings +=
-        counts.readings - counts.newReadings + (counts.skipped[TwinFilter.reason] ?? 0) + others
+      changedReadings += counts.changedReadings
+      knownReadings += counts.readings - counts.newReadings - counts.changedReadings
+      knownReadings += others + (counts.skipped[TwinFilter.reason] ?? 0)
       otherValues += others
       likelyDuplicates += report.likelyDuplicates
       newRecords += counts.newRecords
