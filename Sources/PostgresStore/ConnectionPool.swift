@@ -212,8 +212,8 @@ enum TransactionMode: Sendable {
   /// Writes to a logbook. First it locks the logbook's counter, so that no other transaction assigns sequence
   /// numbers until this transaction ends.
   case changing(logbook: Int64)
-  /// Writes the content of attachments, which has no sequence numbers. First it locks the logbook's total of
-  /// contents.
+  /// Writes the content of attachments, which has no sequence numbers. First it locks the row with the total
+  /// size of the logbook's attachments, so that no other transaction changes this size before it ends.
   case storingContent(logbook: Int64)
   /// Uses only tables that belong to no single logbook.
   case directory

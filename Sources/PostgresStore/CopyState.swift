@@ -35,7 +35,7 @@ enum CopyState {
   /// The columns of the table `r` that `check` reads.
   ///
   /// - Parameter writes: whether the transaction changes the logbook. Then it must have locked the counter,
-  ///   or the total of contents.
+  ///   or the row with the total size of the logbook's attachments.
   static func columns(writes: Bool) -> String {
     let isClosed =
       writes

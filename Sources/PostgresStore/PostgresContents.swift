@@ -17,7 +17,7 @@ extension PostgresLogbook: AttachmentService {
   ) async throws(ServiceError) -> ContentAnswer {
     guard login.role == .write else { throw .readOnly }
     // This call records an unknown run, for which the counter must be locked. The following transaction locks
-    // only the total of contents.
+    // only the row with the total size of the logbook's attachments.
     try await reading(run) { _, _, _ in }
     return try await transaction(TransactionMode.storingContent) { [login] transaction, number, core in
       let entry = try PostgresEntry(transaction, number, of: login, run, writes: true)
@@ -54,7 +54,7 @@ private struct ContentTable {
     return HeldContent(bytes: try rows.integer(0, 0), size: try rows.integer(0, 1))
   }
 
-  /// Appends a part, while the total of contents is locked. After the last part, the whole content is read
+  /// Appends a part, while the row with the total size of attachments is locked. After the last part, the whole content is read
   /// once to verify its digest.
   func append(
     _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, limit: Int64

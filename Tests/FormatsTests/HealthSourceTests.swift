@@ -101,7 +101,7 @@ import Testing
   }
 
   /// One app may collect the values of a meter and of a sensor.
-  @Test func eachDeviceOfAnAppleHealthAppIsJudgedSeparately() throws {
+  @Test func theKindOfReadingIsDetectedForEachDeviceOfAnAppleHealthApp() throws {
     func device(_ name: String, _ address: Int) -> String {
       " device=\"&lt;&lt;HKDevice: 0x28\(address)&gt;, name:\(name), manufacturer:Maker, model:\(name), software:1.\(address)&gt;\""
     }
@@ -130,7 +130,7 @@ import Testing
     #expect(Self.kinds(export) == ["Simplera": ["smbg"]] && export.decision("kind") == "smbg (given)")
   }
 
-  @Test(arguments: names) func healthAutoExportSourcesAreJudgedLikeAppleHealthSources(_ name: String) throws {
+  @Test(arguments: names) func kindsInHealthAutoExportAreDetectedAsInAppleHealth(_ name: String) throws {
     func json(_ minutes: [Int]) -> String {
       let points = minutes.map {
         #"{"date":"\#(Self.time($0))","qty":\#(90 + $0 % 60),"source":"\#(name)"}"#

@@ -70,7 +70,7 @@ import Testing
     #expect(report.counts.newReadings == long.count && report.counts.rejected == 0)
   }
 
-  @Test func aReadingOfAnotherKindWithTheSameValueInTheOtherUnitIsRejected() throws {
+  @Test func aValueStoredAsAnotherKindIsRejectedEvenIfItsUnitDiffers() throws {
     let bench = try ImportBench()
     try bench.run(bench.file("one.csv", "time,glucose (mmol/L)\n2026-05-01 01:40:00,7.2\n".utf8))
     let report = try bench.run(bench.file("long.csv", table(long).utf8))

@@ -367,7 +367,8 @@ public struct InputReader {
     input.source.isHashing = false
     let rows = try Self.makeRows(layout, input: input, of: parser)
     var picker = picker
-    // If only the people need a survey, the format has already decided everything from the head.
+    // The survey may only be needed to find the persons in the rows. Then the parser does not survey the rows,
+    // since it has decided everything from the beginning of the input.
     let isParserSurveyed = parser.needsSurvey || parser.benefitsFromSurvey
     var isComplete = false
     while !isComplete {

@@ -80,7 +80,7 @@ struct DecimalMarkSurvey {
   /// - Parameter presumed: the mark that goes with the input's delimiter or language, until a cell shows one.
   init(presumed: DecimalMark) { mark = presumed }
 
-  /// The decision for the report; empty if no cell has a mark.
+  /// The decision about the decimal mark, for the report of the import. Empty if no cell proved the mark.
   var decisions: [Decision] { isDecided ? [Decision("decimal-mark", mark.name, .inferred)] : [] }
 
   /// Records a value cell of digits, one mark and digits. Any other cell proves nothing, nor does `1,234`,

@@ -12,8 +12,9 @@ enum ItemZoneTables {
     let positions: ClosedRange<Int64>
   }
 
-  /// The SQL expression for the zone that was stated for the import of a row of `record`, as an id. It is
-  /// NULL if there is none, or if a period that contains the row's time was stated later.
+  /// The SQL expression for the id of the zone that a person stated for the import of a row of `record`. It
+  /// is NULL if no zone was stated, or if a zone period that contains the row's time was stated later. Then
+  /// the period applies.
   static let zoneOfRecord = """
     (SELECT iif(i.made_at < (SELECT max(p.made_at) FROM zone_period AS p
           WHERE iif(record.offset_source = 5,

@@ -162,8 +162,8 @@ extension StoredReading {
   }
 }
 
-/// Series whose positions are counts, such as record numbers, and not times. This value keeps what is known
-/// about them until the listing reaches their time.
+/// Series whose positions are counts, such as record numbers, and not times. They wait until the listing
+/// reaches the first instant at which they can have a reading.
 struct CountedSeries {
   /// The maximum `lag`, in seconds. If the measured lag is longer, SQLite sorts the readings instead. Setting
   /// a meter's clock changes it by hours, and rarely by days.
