@@ -282,4 +282,49 @@ import Testing
     let message = try #require(try refusal(header + high))
     #expect(message.contains("ketone=") && message.contains("value="), "\(message)")
   }
+
+  // MARK: Decimals
+
+  /// A smooth curve, as predictions are.
+  private static let curve = (0..<30).map { "\(140 + Double($0 * $0 % 97) / 7.3)" }
+
+  @Test func valuesWithManyDecimalsAreAQuestion() throws {
+    let file = try ScratchFile(table(["178", "178"] + Self.curve, header: "time,glucose (mg/dL)"))
+    let message = try #require(try file.refusal())
+    #expect(message.contains("of 32 values with more decimals") && message.contains("--force"), "\(message)")
+    #expect(try file.readings { $0.force = true }.readings.count == 32)
+    let mapped = try file.refusal { $0.columns = ["time": "time", "value": "glucose (mg/dL)"] }
+    #expect(mapped?.contains("with more decimals") == true)
+    let inMillimoles = (0..<30).map { "\(7 + Double($0 * $0 % 97) / 73.7)" }
+    #expect(
+      try refusal(table(inMillimoles, header: "time,glucose (mmol/L)"))?.contains("more decimals") == true)
+  }
+
+  /// The form in which LoopKit writes its predictions.
+  @Test func aJSONListOfPredictionsIsAQuestion() throws {
+    let objects = Self.curve.enumerated().map { place, value in
+      let time = DeviceTime(seconds: Self.start + Int64(place * 300)).text
+      return #"{"startDate":"\#(time)-0800","value":\#(value),"unit":"mg/dL"}"#
+    }
+    #expect(try refusal("[\(objects.joined(separator: ","))]")?.contains("with more decimals") == true)
+  }
+
+  /// Programs convert values between the units with several factors, and write numbers of 32 bits.
+  @Test(arguments: [18, 18.0156, 18.01559, 18.0182, 18.02])
+  func valuesThatAProgramConvertedAreRead(_ factor: Double) throws {
+    let tenths = (0..<40).map { Double(40 + $0 * 37 % 71) / 10 }
+    for values in [tenths.map { $0 * factor }, tenths.map { ($0 * factor * 1000).rounded() / 1000 }] {
+      #expect(try refusal(table(values.map { "\($0)" }, header: "time,glucose (mg/dL)")) == nil)
+    }
+    let whole = varied(40).compactMap(Double.init).map { "\($0 / factor)" }
+    #expect(try refusal(table(whole, header: "time,glucose (mmol/L)")) == nil)
+    let floats = tenths.map { "\(Double(Float($0)))" }
+    #expect(try refusal(table(floats, header: "time,glucose (mmol/L)")) == nil)
+    let hundredths = tenths.map { "\(Double(Float($0 * 17 + 0.25)))" }
+    #expect(try refusal(table(hundredths, header: "time,glucose (mg/dL)")) == nil)
+  }
+
+  @Test func aFewValuesWithManyDecimalsAmongOthersAreRead() throws {
+    #expect(try refusal(table(varied(30) + Self.curve.prefix(12), header: "time,glucose (mg/dL)")) == nil)
+  }
 }

@@ -34,7 +34,15 @@ struct GenericPlausibility {
     var milligrams = 0
     var millimoles = 0
     var belowMedian = 0
+    /// The counts of values with more digits than any device shows, if they are in mg/dL or in mmol/L.
+    var computedMilligrams = 0
+    var computedMillimoles = 0
   }
+
+  /// The minimum number of values for a warning about their digits.
+  private static let minComputed = 6
+  /// The factors by which programs convert mmol/L to mg/dL.
+  private static let factors = [18, 18.01, 18.0156, 18.018, 18.0182, 18.02]
 
   /// The counts of all values and of implausible values, in rows without a unit.
   private var bare = Outside()
@@ -86,9 +94,36 @@ struct GenericPlausibility {
   }
 
   private mutating func noteDigits(_ number: Double, _ unit: GlucoseUnit?) {
-    if abs(number * 10 - (number * 10).rounded()) > 0.001 { hasHundredths = true }
+    if Self.hasRest(number * 10, 0.001) {
+      hasHundredths = true
+      noteComputed(number, unit)
+    }
     if unit == nil { hasDecimals = true }
     if unit == .milligramsPerDecilitre { hasStatedDecimals = true }
+  }
+
+  /// Counts a value with more than two decimals in mg/dL, or more than three in mmol/L, unless a program
+  /// converted it from the other unit. The tolerances admit the rounding of numbers with 32 bits.
+  private mutating func noteComputed(_ number: Double, _ unit: GlucoseUnit?) {
+    guard Self.hasRest(number * 100, 0.01) else { return }
+    let isConverted = Self.factors.contains { factor in
+      !Self.hasRest(number / factor * 10, 0.002) || !Self.hasRest(number / factor * 100, 0.01)
+    }
+    let milligrams = isConverted || unit == .millimolesPerLitre ? 0 : 1
+    let isConvertedBack = Self.factors.contains { !Self.hasRest(number * $0, 0.003) }
+    let millimoles =
+      isConvertedBack || unit == .milligramsPerDecilitre || !Self.hasRest(number * 1000, 0.01) ? 0 : 1
+    if unit == nil {
+      bare.computedMilligrams += milligrams
+      bare.computedMillimoles += millimoles
+    } else {
+      stated.computedMilligrams += milligrams
+      stated.computedMillimoles += millimoles
+    }
+  }
+
+  private static func hasRest(_ number: Double, _ tolerance: Double) -> Bool {
+    abs(number - number.rounded()) > tolerance
   }
 
   private mutating func noteTime(_ seconds: Int64, _ number: Double) {
@@ -160,6 +195,13 @@ struct GenericPlausibility {
     if count >= Self.minCount, outside * 2 > count {
       let range = unit == .millimolesPerLitre ? "1 to 33 mmol/L" : "20 to 600 mg/dL"
       return "holds \(outside) of \(count) values outside of \(range), which are too many for glucose"
+    }
+    let computed =
+      stated.computedMilligrams + stated.computedMillimoles
+      + (unit == .millimolesPerLitre ? bare.computedMillimoles : bare.computedMilligrams)
+    if count >= Self.minComputed, computed * 10 >= count * 6 {
+      return
+        "holds \(computed) of \(count) values with more decimals than devices show, as predictions and averages have"
     }
     if count >= Self.minEqual, areEqual { return "holds the same value \(count) times" }
     guard let grid = grids.first(where: isFilled) else { return nil }
