@@ -95,6 +95,8 @@ struct GenericHeader {
   /// The number of cells that rows have before the first column of the header: 1 if they begin with a row
   /// number that has no name in the header.
   var shift = 0
+  /// What the lines above the header, or the members around the objects, state instead of a person's readings.
+  var otherSubject: OtherSubject?
   /// Whether the rows above the header, a title or a preamble, mention glucose and no other measurement.
   var titleNamesGlucose = false
 
@@ -133,6 +135,7 @@ struct GenericHeader {
     let words = rows.joined().map(HeaderWords.init)
     titleNamesGlucose = words.contains(where: \.mentionsGlucose) && !words.contains(where: \.namesOther)
   }
+    otherSubject = OtherSubject(title: rows)
 
   /// The header with only the rows that a person selected. It keeps all of its rows if none of them was
   /// selected.

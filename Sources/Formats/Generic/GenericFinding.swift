@@ -112,6 +112,7 @@ struct GenericFinding {
   private static func findInObjects(_ head: InputHead, _ request: ColumnRequest) -> GenericFinding? {
     var header = header(ofObjects: head)
     header.statedZone = zone(around: header, head)
+    header.otherSubject = OtherSubject(around: head.outerMembers)
     return judge(header, request)
   }
 

@@ -135,6 +135,7 @@ struct GenericFormat: ExportFormat {
     try decideOrderFromHead()
     try compareDaysInHead()
     decideKindFromHead()
+    try refuseOtherSubject()
     mergedDates = GenericMergedDates(finding)
   }
 
@@ -153,6 +154,14 @@ struct GenericFormat: ExportFormat {
   var decisions: [Decision] {
     var decisions = units.decisions
     if let kind = kind.decision { decisions.append(kind) }
+  /// - Throws: `Failure` of category `badInput` for the readings of an animal and for computed values.
+  private func refuseOtherSubject() throws {
+    if options.force { return }
+    let subject =
+      finding.header.otherSubject ?? OtherSubject(columns: finding.header, selected: options.rows)
+    try subject?.refuse(ImportHint(options: options).lines([{ $0.force = true }]))
+  }
+
     if let delimiter = finding.delimiter {
       let names: [UInt8: String] = [0x2C: "comma", 0x3B: "semicolon", 0x09: "tab", 0x7C: "bar"]
       decisions.insert(Decision("delimiter", names[delimiter] ?? "other", .inferred), at: 0)

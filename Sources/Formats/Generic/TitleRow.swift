@@ -5,24 +5,24 @@ import Logbook
 /// Reads what a row above the header of a table states about the person: `Name:Anna`, `# Patient: Anna`,
 /// `DOB,1980-01-02`.
 enum TitleRow {
-  /// The statements of a row; none if the row has no word for a person.
+  /// The statements of a row about a person; none if the row has no word for a person.
   static func persons(in row: [String]) -> [StatedPerson] {
+    let persons = statements(in: row).compactMap { person($0.label, $0.value) }
+    guard persons.isEmpty else { return persons }
+    let line = cells(of: row).filter { !$0.isEmpty }.joined(separator: ", ")
+    let name = TitleSentence.name(in: String(line.drop { $0 == "#" || $0.isWhitespace }))
+    return name.flatMap { StatedPerson(name: $0) }.map { [$0] } ?? []
+  }
+
+  /// The texts of a row that may be labels, each with the value after its colon or in the next cell.
+  static func statements(in row: [String]) -> [(label: String, value: String)] {
     let row = cells(of: row)
-    var statements: [StatedPerson] = []
-    for (place, cell) in row.enumerated() {
+    return row.enumerated().compactMap { place, cell in
       let parts = cell.split(separator: ":", maxSplits: 1).map { part in
         String(part.drop { $0 == "#" || $0.isWhitespace }).withField { $0.trimmed.text }
       }
-      guard let label = parts.first else { continue }
-      let values = parts.dropFirst() + row.dropFirst(place + 1)
-      if let person = person(label, value(of: values)) {
-        statements.append(person)
-      }
+      return parts.first.map { ($0, value(of: parts.dropFirst() + row.dropFirst(place + 1))) }
     }
-    guard statements.isEmpty else { return statements }
-    let line = row.filter { !$0.isEmpty }.joined(separator: ", ")
-    let name = TitleSentence.name(in: String(line.drop { $0 == "#" || $0.isWhitespace }))
-    return name.flatMap { StatedPerson(name: $0) }.map { [$0] } ?? []
   }
 
   /// The cells of a row. Its separator may differ from that of the table.

@@ -192,6 +192,18 @@ struct InputHead {
     return nil
   }
 
+  /// The members of a JSON envelope outside of its lists. Empty for JSON without an envelope, where the first
+  /// object is a reading.
+  var outerMembers: [OuterMember] {
+    let members = OuterMember.all(in: json)
+    let keys = objects.first?.keys
+    let areOfReading = members.allSatisfy { member in
+      let name = member.path[0]
+      return keys?.contains(name) == true || keys?.contains { $0.hasPrefix(name + ".") } == true
+    }
+    return areOfReading ? [] : members
+  }
+
   /// The position after the colon of the first member with this name; nil without one.
   private func place(after member: String) -> Int? {
     let key = Array("\"\(member)\"".utf8)

@@ -266,40 +266,57 @@ extension InputHead {
   ]
   private static let lastNameMembers: Set = ["lastName", "last_name"]
 
-  /// The users and owners that are named by JSON members outside of the objects with readings. They are read
-  /// only for the generic format: in the format of a service, such a member can name a program.
-  private var usersAroundObjects: [StatedPerson] {
-    ["user", "username", "userName", "owner", "child"].compactMap { member in
-      guard names(member), !objects.contains(where: { $0.keys.contains(member) }),
-        let value = value(of: member)
+  /// The persons that texts in a JSON envelope name or number. They are read only for the generic
+  /// format: in the format of a service, such a member can name a program.
+  private func users(in members: [OuterMember]) -> [StatedPerson] {
+    members.compactMap { member in
+      guard Self.userMembers.contains(member.name), case .text(let text) = member.value, !readingsHave(member)
       else { return nil }
-      return StatedPerson(label: value, of: "\(GenericFormat.id) \(member.lowercased())")
+      // A profile or an account may also be one of a pump or of a program.
+      if ["account", "profile"].contains(member.name),
+        PersonWord.describes(Array(text.utf8)) || HeaderWords(text).namesDose
+      {
+        return nil
+      }
+      return StatedPerson(label: text, of: "\(GenericFormat.id) \(member.name.lowercased())")
     }
   }
+  private static let userMembers: Set = [
+    "user", "username", "userName", "owner", "child", "account", "profile", "pet",
+  ]
 
   /// Names of JSON members whose value is an object with the name or the id of the person. These members are
   /// outside of the objects with readings.
-  private static let personMembers = ["patient", "person", "subject", "user", "participant", "owner"]
+  private static let personMembers: Set = [
+    "patient", "person", "subject", "user", "participant", "owner", "child", "account", "profile", "pet",
+  ]
 
   /// The persons in the objects of `personMembers`.
-  private var personsInMembers: [StatedPerson] {
-    Self.personMembers.filter { member in
-      !objects.contains { $0.keys.contains { $0 == member || $0.hasPrefix(member + ".") } }
+  private func persons(in members: [OuterMember]) -> [StatedPerson] {
+    members.filter { member in
+      Self.personMembers.contains(member.name) && member.value == .object && !readingsHave(member)
     }.flatMap { member in
-      let texts = texts(in: member)
-      let name = texts["name"] ?? ["firstName", "lastName"].compactMap { texts[$0] }.joined(separator: " ")
-      let id = (texts["id"] ?? texts["_id"]).flatMap {
-        StatedPerson(id: $0, of: "\(GenericFormat.id) \(member)")
+      let own = members.filter { $0.path.dropLast() == member.path[...] }
+      let text = { (name: String) in own.first { $0.name == name }?.text }
+      let name = text("name") ?? ["firstName", "lastName"].compactMap(text).joined(separator: " ")
+      let id = (text("id") ?? text("_id")).flatMap {
+        StatedPerson(id: $0, of: "\(GenericFormat.id) \(member.name)")
       }
-      return [StatedPerson(name: name), id].compactMap { $0 }
+      let isOfProgram = member.name == "profile" && PersonWord.describes(Array(name.utf8))
+      return [isOfProgram ? nil : StatedPerson(name: name), id].compactMap { $0 }
     }
+  }
+
+  /// Whether the objects with readings have a member with the same name, which states their person.
+  private func readingsHave(_ member: OuterMember) -> Bool {
+    objects.contains { $0.keys.contains { $0 == member.name || $0.hasPrefix(member.name + ".") } }
   }
 
   /// The statements about a person in JSON outside of the objects with readings.
   func personAroundObjects(of format: any ExportFormat.Type) -> [StatedPerson] {
     guard isJSON, !format.picksRows || format == GenericFormat.self else { return [] }
-    let isGeneric = format == GenericFormat.self
-    return (isGeneric ? personsInMembers + usersAroundObjects : [])
+    let members = format == GenericFormat.self ? outerMembers : []
+    return persons(in: members) + users(in: members)
       + envelopePersons.compactMap { member in
         guard let value = value(of: member), !Self.lastNameMembers.contains(member) else { return nil }
         guard let completion = Self.nameMembers[member] else {
