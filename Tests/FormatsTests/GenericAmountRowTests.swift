@@ -92,6 +92,33 @@ import Testing
       export.records.count == 3 && export.skipped.isEmpty && export.rejections.isEmpty, "\(export.skipped)")
   }
 
+  @Test func onlyJSONObjectsOfDosesAreReadAsDoses() throws {
+    let objects = [("Bolus", "U", 5), ("Carbs", "g", 60), ("Glucose", "mg/dL", 132)].enumerated().map {
+      place, item in
+      #"{"type":"\#(item.0)","unit":"\#(item.1)","value":\#(item.2),"time":"2026-03-14 0\#(place):30:11"}"#
+    }
+    let text = "[\(objects.joined(separator: ","))]"
+    let export = try TextExport(text) { $0.columns = ["time": "time", "insulin": "value"] }
+    #expect(export.records.map { $0.fields.amount("units") } == [5] && export.rejections.isEmpty)
+    #expect(export.skipped == ["carbohydrates": 1, "glucose": 1])
+  }
+
+  /// Next to glucose, a column such as `Type` may describe the glucose. A column named for insulin does not.
+  @Test(arguments: ["Dose,Insulin type", "Dose,Insulin type,Glucose"])
+  func theKindsOfDosesStateTheirUseAndExcludeOtherAmounts(_ header: String) throws {
+    let rows = ["5,bolus,120", "18,basal,130", "7.5,IOB,140", "0.8,Basal rate,150"]
+    let map = header.contains("Glucose") ? ["insulin": "Dose", "value": "Glucose"] : ["insulin": "Dose"]
+    let width = header.split(separator: ",").count
+    let export = try export(
+      rows.map { $0.split(separator: ",").prefix(width).joined(separator: ",") }, header, map)
+    #expect(export.records.map { $0.fields.amount("units") } == [5, 18])
+    #expect(export.records.map(\.fields.subtype) == ["rapid", "long"])
+    #expect(export.skipped == ["active insulin": 1, "basal rate": 1] && export.rejections.isEmpty)
+    let names = try self.export(
+      ["5,Xyzlog,120", "18,Abclog,130"], "Dose,Insulin type,Glucose", ["insulin": "Dose"])
+    #expect(names.records.count == 2 && names.skipped.isEmpty)
+  }
+
   /// Next to glucose, the kind and the unit of a row are those of the glucose.
   @Test func inATableWithGlucoseEveryDoseIsRead() throws {
     let rows = ["5,132,mg/dL,finger", "6,140,mg/dL,sensor"]

@@ -34,6 +34,16 @@ enum AmountName {
         "quotidienne", "tagesdosis", "tagesinsulin", "tagessumme", "tdd", "tdi",
       ]),
     Meaning(
+      text: "holds a running total",
+      words: [
+        "accumulated", "acumulada", "acumulado", "akkumuleret", "cumulata", "cumulated", "cumulatief",
+        "cumulatif",
+        "cumulative", "cumulativo", "cumulato", "cumulé", "cumulée", "cumulés", "kumulativ", "kumulerad",
+        "kumuliert", "kumulierte", "kumuliertes", "narastająco", "progressivo", "running", "нарастающим",
+        "累計",
+        "累计",
+      ]),
+    Meaning(
       text: "holds what was recommended",
       words: [
         "calculated", "consigliata", "empfohlen", "empfohlene", "estimated", "proposed", "recomendada",

@@ -48,6 +48,8 @@ struct GenericColumns: Equatable {
   /// The columns that may state which device measured a value, for a comparison with the kind that a person
   /// gave.
   var kindSigns: [Int] = []
+  /// The columns that may state the kind, the unit or the state of each dose or amount of carbohydrates.
+  var amountSigns: [Int] = []
 
   @inline(__always) subscript(role: GenericRole) -> Int {
     get { places[role.rawValue] }
@@ -74,6 +76,7 @@ struct GenericColumns: Equatable {
     moved.origins = origins.map(place)
     moved.zoneSigns = zoneSigns.map(place)
     moved.kindSigns = kindSigns.map(place)
+    moved.amountSigns = amountSigns.map(place)
     if zones >= 0 { moved.zones = place(zones) }
     if days >= 0 { moved.days = place(days) }
     if twin >= 0 { moved.twin = place(twin) }
@@ -92,11 +95,11 @@ struct GenericHeader {
   var statedZone: String?
   /// What the lines above the header state about the person.
   var statedPersons: [StatedPerson] = []
+  /// What the lines above the header, or the members around the objects, state instead of a person's readings.
+  var otherSubject: OtherSubject?
   /// The number of cells that rows have before the first column of the header: 1 if they begin with a row
   /// number that has no name in the header.
   var shift = 0
-  /// What the lines above the header, or the members around the objects, state instead of a person's readings.
-  var otherSubject: OtherSubject?
   /// Whether the rows above the header, a title or a preamble, mention glucose and no other measurement.
   var titleNamesGlucose = false
 
@@ -132,10 +135,10 @@ struct GenericHeader {
   mutating func readTitle(_ rows: some Sequence<[String]>) {
     statedZone = rows.lazy.compactMap(GenericFinding.zone).first
     statedPersons = rows.flatMap(TitleRow.persons)
+    otherSubject = OtherSubject(title: rows)
     let words = rows.joined().map(HeaderWords.init)
     titleNamesGlucose = words.contains(where: \.mentionsGlucose) && !words.contains(where: \.namesOther)
   }
-    otherSubject = OtherSubject(title: rows)
 
   /// The header with only the rows that a person selected. It keeps all of its rows if none of them was
   /// selected.

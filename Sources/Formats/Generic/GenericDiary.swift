@@ -54,6 +54,18 @@ struct GenericDiary {
     }
   }
 
+  /// Whether the amount of a row in the column of this role is read.
+  mutating func reads(_ role: GenericRole, _ row: Row, _ columns: GenericColumns) -> Bool {
+    let isDose = GenericRole.doses.contains(role)
+    return (isDose ? rows?.doses.reads(row, columns) : rows?.foods.reads(row, columns)) ?? true
+  }
+
+  /// Whether a row states which insulin was given, or for what.
+  func namesInsulin(_ row: Row, _ columns: GenericColumns) -> Bool {
+    InsulinName.subtype(row[columns[.use]].trimmed.text) != nil
+      || rows?.doses.subtype(of: row, columns) != nil
+  }
+
   /// Words for exchange units. Such a unit is 10, 12 or 15 g of carbohydrates, depending on country and
   /// clinic.
   private static let exchangeWords: Set<String> = [
@@ -84,19 +96,19 @@ struct GenericDiary {
     let named = row[columns[.serial]].isEmpty ? row[columns[.device]].text : row[columns[.serial]].text
     let owner = named.isEmpty ? table : named
     let hasDoses = doses.contains { !row[columns[$0.role]].isEmpty }
-    let readsDoses = !hasDoses || rows?.doses.reads(row, into: &out) ?? true
+    let readsDoses = !hasDoses || rows?.doses.reads(row, columns, into: &out) ?? true
     for column in doses where readsDoses {
       guard let dose = amount(column.role, PlausibleAmounts.units) else { continue }
       var fields: [String: FieldValue] = ["units": .number(dose)]
       // The column `use` describes only the first column of doses.
       let name = column.role == .insulin ? row[columns[.use]].trimmed.text : ""
       if !name.isEmpty { fields["text"] = .text(name) }
-      let subtype = InsulinName.subtype(name) ?? column.subtype ?? rows?.doses.subtype(of: row)
+      let subtype = InsulinName.subtype(name) ?? column.subtype ?? rows?.doses.subtype(of: row, columns)
       if let subtype { fields["subtype"] = .text(subtype) }
       out.add(.insulin, at: time, owner: Self.owner(owner, column.role), line: row.line, fields)
     }
     let hasFoods = foods.contains { !row[columns[$0.role]].isEmpty }
-    let readsFoods = !hasFoods || rows?.foods.reads(row, into: &out) ?? true
+    let readsFoods = !hasFoods || rows?.foods.reads(row, columns, into: &out) ?? true
     for column in foods where readsFoods {
       let range = column.field == "carbs" ? PlausibleAmounts.grams : PlausibleAmounts.servings
       guard let food = amount(column.role, range) else { continue }

@@ -212,6 +212,7 @@ extension GenericFinding {
     guard finding.watchRows(request) else { return nil }
     finding.columns.origins = finding.placesOfOrigins
     finding.columns.kindSigns = finding.kindSigns.map(\.place)
+    finding.columns.amountSigns = GenericAmountRows.places(in: finding)
     // Without a role for offsets in the map, a column of unclear offsets is ignored: a person who names
     // columns would have named it.
     if request.map[GenericRole.offset.name] == nil, finding.decideOffsets() != nil {
@@ -573,7 +574,7 @@ extension GenericFinding {
   /// The columns with a name that are not read. A warning lists them.
   var unused: [Int] {
     header.names.indices.filter { place in
-      if columns.origins.contains(place) || place == columns.twin { return false }
+      if (columns.origins + columns.amountSigns + [columns.twin]).contains(place) { return false }
       let name = header.words[place].name
       // A nested object is read through its members, so the whole object does not count as unused.
       let isParent = delimiter == nil && header.names.contains { $0.hasPrefix(header.names[place] + ".") }

@@ -37,6 +37,7 @@ extension GenericFormat {
     if !options.force {
       try finding.requireBloodKetones()
       try finding.requireAmounts()
+      try finding.requireKnownKindsOfDoses(ImportHint(options: options))
     }
     if let problem = finding.cbgProblem(given: options.kind) {
       let advice = GenericAdvice(head: head, options: options, finding: finding).text(for: problem)

@@ -101,6 +101,10 @@ extension GenericFormat {
     if place == .belowOtherHeader || (row.isUnterminated && units.hasValues) { return }
     guard rows.choice(row, columns.watched, isItem: true) == .read else { return }
     rows.survey(row, columns, at: time.seconds, units.mark)
+    if sums != nil, var diary {
+      sums?.note(row, columns, at: time.seconds, units.mark, &diary)
+      self.diary = diary
+    }
     forms.note(cell)
     if columns[.offset] < 0 { forms.note(hasOffset: time.statesOffset, line: row.line) }
     if columns.zones >= 0 { forms.note(zone: row[columns.zones], at: time.seconds) }
@@ -287,6 +291,7 @@ extension GenericFormat {
       orderBasis = basis
       orderIsUndecided = false
     }
+    try refuseDaySums(hint)
     try decidePlausibility(hint)
     plausibility.forgetTimes()
     try refuseFurtherValues(hint)
@@ -331,6 +336,16 @@ extension GenericFormat {
     else { return try refuseOtherCalendar(name, hint) }
     throw Failure(
       .badInput, "\(name) \(fault). If they are readings of glucose, import them with:" + forced(hint))
+  }
+
+  /// - Throws: `Failure` of category `badInput` for doses or carbohydrates that are sums of a day.
+  private mutating func refuseDaySums(_ hint: ImportHint) throws {
+    defer { sums = nil }
+    guard let (column, fault) = sums?.fault else { return }
+    throw Failure(
+      .badInput,
+      "the column \(shownName(column)) \(fault). Remove the totals. If all amounts were given or eaten, import them with:"
+        + forced(hint))
   }
 
   /// Whether one value a day at the same hour may be a finger stick, as in many diaries. A table of sums or

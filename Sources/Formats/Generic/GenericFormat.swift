@@ -56,7 +56,9 @@ struct GenericFormat: ExportFormat {
   /// all of them.
   private var statesOffset: Bool?
   /// Reads the doses, meals and notes of a row. Nil if a person named no columns for them.
-  private var diary: GenericDiary?
+  var diary: GenericDiary?
+  /// Looks for sums of a day among the doses and carbohydrates; nil without columns of them.
+  var sums: GenericDaySums?
   /// Whether rows without a glucose value may have a finger stick, a dose, a meal or a note to read.
   private let hasOthers: Bool
   private var fixedDevice: DeviceIndex?
@@ -96,7 +98,7 @@ struct GenericFormat: ExportFormat {
     let places =
       finding.columns.roles.map { finding.columns[$0] } + finding.columns.watched + finding.columns.series
       + finding.columns.further
-      + finding.columns.origins + finding.columns.zoneSigns
+      + finding.columns.origins + finding.columns.zoneSigns + finding.columns.amountSigns
       + [finding.columns.zones, finding.columns.days, finding.columns.twin].filter { $0 >= 0 }
     return places.enumerated().filter { places.firstIndex(of: $1) == $0 }.map(\.element)
   }
@@ -131,11 +133,12 @@ struct GenericFormat: ExportFormat {
     zoneSigns = GenericZoneSigns(
       finding.zoneSigns.map(\.sign), stated: finding.zoneAroundRows, zone: options.zone.name)
     kindSigns = GenericKindSigns(options.kind, finding.kindSigns.map { ($0.name, $0.areMarks) })
+    sums = GenericDaySums(finding, isForced: options.force)
     try requireGlucose()
+    try refuseOtherSubject()
     try decideOrderFromHead()
     try compareDaysInHead()
     decideKindFromHead()
-    try refuseOtherSubject()
     mergedDates = GenericMergedDates(finding)
   }
 
@@ -151,9 +154,6 @@ struct GenericFormat: ExportFormat {
         + "--kind \(kind.name)")
   }
 
-  var decisions: [Decision] {
-    var decisions = units.decisions
-    if let kind = kind.decision { decisions.append(kind) }
   /// - Throws: `Failure` of category `badInput` for the readings of an animal and for computed values.
   private func refuseOtherSubject() throws {
     if options.force { return }
@@ -162,6 +162,9 @@ struct GenericFormat: ExportFormat {
     try subject?.refuse(ImportHint(options: options).lines([{ $0.force = true }]))
   }
 
+  var decisions: [Decision] {
+    var decisions = units.decisions
+    if let kind = kind.decision { decisions.append(kind) }
     if let delimiter = finding.delimiter {
       let names: [UInt8: String] = [0x2C: "comma", 0x3B: "semicolon", 0x09: "tab", 0x7C: "bar"]
       decisions.insert(Decision("delimiter", names[delimiter] ?? "other", .inferred), at: 0)

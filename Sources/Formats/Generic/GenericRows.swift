@@ -28,6 +28,9 @@ struct WatchedColumn {
   let name: String
   let use: Use
 
+  /// Whether a person selects rows by the column.
+  var isPick: Bool { if case .pick = use { true } else { false } }
+
   /// Whether the column shows which rows are readings.
   var isOfMarks: Bool {
     switch use {
@@ -187,7 +190,7 @@ struct GenericRows {
       !value.contains { 0x30...0x39 ~= $0 } && value.contains { $0 >= 0x41 }
     }
 
-    var isPick: Bool { if case .pick = watch.use { true } else { false } }
+    var isPick: Bool { watch.isPick }
 
     var holdsSeveralPersons: Bool {
       guard values.count > 1 else { return false }

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Recognises sums of a day among the doses or carbohydrates of a table: rows that repeat the sum of the other
+/// rows of their day, and columns whose amounts are running totals.
+///
+/// One such day may be chance, as a basal dose of 12 U after two boluses of 6 U. So at least two days with
+/// different sums are necessary.
+struct GenericDaySums {
+  private static let secondsPerDay: Int64 = 86_400
+  /// The number of days that are compared at most.
+  private static let maxDays = 1 << 14
+  /// The minimum number of amounts in a day, so that one of them can be a sum of others.
+  private static let minOfDay = 3
+  private static let minDays = 2
+  /// The minimum number of steps from one amount of a day to the next that show running totals.
+  private static let minRises = 3
+  /// The minimum number of days with one amount each that show totals of days.
+  private static let minTotals = 3
+  private static let tolerance = 0.011
+
+  /// The amounts of a day.
+  private struct Day {
+    var count = 0
+    var sum = 0.0
+    /// The largest amount of rows that do not name an insulin. A row with the name of an insulin is a dose.
+    var largest = 0.0
+    var last: (seconds: Int64, amount: Double)?
+    var rises = 0
+    var falls = 0
+
+    mutating func note(_ amount: Double, at seconds: Int64, isNamed: Bool) {
+      count += 1
+      sum += amount
+      if !isNamed { largest = max(largest, amount) }
+      if let last, last.seconds != seconds {
+        if (amount >= last.amount) == (seconds > last.seconds) || amount == last.amount {
+          rises += 1
+        } else {
+          falls += 1
+        }
+      }
+      last = (seconds, amount)
+    }
+
+    /// Whether the largest amount is the sum of the others.
+    var hasSum: Bool {
+      count >= GenericDaySums.minOfDay && abs(largest * 2 - sum) < GenericDaySums.tolerance
+    }
+
+    /// Whether there are too few amounts for a sum of several: one amount, or two equal ones.
+    var isTooShort: Bool { count == 2 && abs(largest * 2 - sum) < GenericDaySums.tolerance }
+  }
+
+  private struct Column {
+    let role: GenericRole
+    let name: String
+    /// Whether the name has a word for a total, which may also be that of one meal.
+    let isOfTotals: Bool
+    var days: [Int64: Day] = [:]
+    /// The same amounts, where one at midnight is of the day before.
+    var daysBeforeMidnight: [Int64: Day] = [:]
+  }
+
+  private var columns: [Column]
+
+  /// Nil without columns of doses or carbohydrates, or if a person requires all rows.
+  init?(_ finding: GenericFinding, isForced: Bool) {
+    columns = (GenericRole.doses + GenericRole.foods).compactMap { role in
+      finding.name(of: role).map { name in
+        let words = HeaderWords(name).words
+        return Column(role: role, name: name, isOfTotals: !words.isDisjoint(with: Self.totals))
+      }
+    }
+    if columns.isEmpty || isForced { return nil }
+  }
+
+  /// Adds the amounts of a row.
+  ///
+  /// - Parameters:
+  ///   - seconds: the shown time, in civil seconds.
+  ///   - diary: decides whether the amounts of the row are read.
+  mutating func note(
+    _ row: Row, _ places: GenericColumns, at seconds: Int64, _ mark: DecimalMark, _ diary: inout GenericDiary
+  ) {
+    for index in columns.indices {
+      let role = columns[index].role
+      let cell = row[places[role]].trimmed
+      guard !cell.isEmpty, let amount = cell.number(mark), amount > 0, diary.reads(role, row, places) else {
+        continue
+      }
+      let isNamed = role == .insulin && diary.namesInsulin(row, places)
+      let day = DeviceTime.day(of: seconds)
+      let isMidnight = seconds == day * Self.secondsPerDay
+      guard columns[index].days.count < Self.maxDays || columns[index].days[day] != nil else { continue }
+      columns[index].days[day, default: Day()].note(amount, at: seconds, isNamed: isNamed)
+      columns[index].daysBeforeMidnight[isMidnight ? day - 1 : day, default: Day()].note(
+        amount, at: seconds, isNamed: isNamed)
+    }
+  }
+
+  /// The reason why the amounts of a column are not doses or meals, as text after the name of the column. Nil
+  /// if they may be.
+  var fault: (column: String, text: String)? {
+    for column in columns {
+      if column.isOfTotals, let text = Self.totalsFault(column.days) { return (column.name, text) }
+      guard [column.days, column.daysBeforeMidnight].contains(where: Self.haveSums) else { continue }
+      return (column.name, "has a row for each day with the sum of the other rows, as totals do")
+    }
+    return nil
+  }
+
+  private static func totalsFault(_ days: [Int64: Day]) -> String? {
+    let (rises, falls) = days.values.reduce(into: (0, 0)) { $0 = ($0.0 + $1.rises, $0.1 + $1.falls) }
+    if falls == 0, rises >= minRises {
+      return "is named for totals, and its amounts rise in the course of each day"
+    }
+    let areOfDays = days.values.allSatisfy { $0.count == 1 } && days.count >= minTotals
+    return areOfDays ? "is named for totals, and has one amount for each day" : nil
+  }
+
+  private static func haveSums(_ days: [Int64: Day]) -> Bool {
+    let matching = days.values.filter(\.hasSum)
+    let others = days.values.count { !$0.hasSum && !$0.isTooShort }
+    let sums = Set(matching.map { ($0.largest * 100).rounded() })
+    // The first and the last day of a table may be incomplete.
+    return sums.count >= minDays && matching.count >= 2 * others
+  }
+
+  private static let totals: Set<String> = [
+    "gesamt", "insgesamt", "razem", "soma", "somme", "sum", "suma", "summa", "summe", "toplam", "totaal",
+    "total",
+    "totale", "totales", "totals", "totalt", "всего", "итого", "合計", "总量",
+  ]
+}
