@@ -12,7 +12,9 @@ import Testing
   private func export(
     _ rows: [String], _ header: String, _ map: [String: String], force: Bool = false
   ) throws -> TextExport {
-    let lines = rows.enumerated().map { "2026-03-14 0\($0.offset):30:11,\($0.element)\n" }
+    let lines = rows.enumerated().map { place, row in
+      "2026-03-14 \(10 + place / 50):\(10 + place % 50):11,\(row)\n"
+    }
     return try TextExport("Time,\(header)\n" + lines.joined()) {
       $0.columns = map.merging(["time": "Time"]) { own, _ in own }
       $0.force = force
@@ -51,6 +53,8 @@ import Testing
       "priming of a pen or pump"
     ),
     ("Dose,Status", ["5,cancelled", "6,completed", "8,"], [6, 8], "dose that was not given"),
+    ("Dose,Status", ["5,Not delivered", "6,", "8,"], [6, 8], "dose that was not given"),
+    ("Dose,Zustand", ["5,storniert", "6,abgegeben", "8,abgegeben"], [6, 8], "dose that was not given"),
     ("Dose,Type", ["5,recommended", "6,delivered", "8,delivered"], [6, 8], "dose that was not given"),
   ])
   func dosesThatWereNotGivenAreCountedAndNotRead(
@@ -61,6 +65,56 @@ import Testing
     #expect(export.skipped == [name: 1] && export.rejections.isEmpty)
   }
 
+  @Test func aRowOfAnotherKindIsNotReadAlthoughTheFirstRowsAreAllOfOneKind() throws {
+    let (doses, carbs) = (Array(repeating: "5,Bolus", count: 60), Array(repeating: "40,Carbs", count: 60))
+    let units = try export(doses + ["40,Carbs", "132,Glucose"], "Dose,Type", ["insulin": "Dose"])
+    #expect(units.records.count == 60 && units.skipped == ["carbohydrates": 1, "glucose": 1])
+    let grams = try export(carbs + ["5,Bolus", "20,Tubing", "2000,Schritte"], "Dose,Type", ["carbs": "Dose"])
+    #expect(grams.records.count == 60 && grams.skipped == ["insulin": 1, "priming of a pen or pump": 1])
+    #expect(grams.rejections.count == 1)
+  }
+
+  /// A table with a row for each item has one column for all amounts.
+  @Test func oneColumnForGlucoseDosesAndFoodIsReadByTheKindOfEachRow() throws {
+    let map = ["value": "Value", "insulin": "Value", "carbs": "Value"]
+    let rows = ["Glucose,132,mg/dL", "Bolus,5,U", "Carbs,60,g", "Basal,18,U", "Glucose,141,mg/dL"]
+    let export = try export(rows, "Type,Value,Unit", map)
+    #expect(export.records.compactMap { $0.fields.amount("units") } == [5, 18])
+    #expect(export.records.compactMap { $0.fields.amount("carbs") } == [60])
+    #expect(export.readings.count == 2)
+  }
+
+  /// Next to rows that are named a bolus, a row named only by a meal is probably food.
+  @Test(arguments: ["Meal", "Food", "Snack", "Lunch", "Dinner"])
+  func aMealNextToABolusIsRejectedAsADose(_ word: String) throws {
+    let events = try export(["5,Bolus", "60,\(word)", "7,Meal Bolus"], "Dose,Event", ["insulin": "Dose"])
+    #expect(events.records.count == 2 && events.rejections.count == 1)
+    let named = try export(["5,Bolus", "60,\(word)"], "Dose,Event", ["insulin": "Dose", "use": "Event"])
+    #expect(named.records.count == 1 && named.rejections.count == 1)
+    let fast = try export(["5,Bolus", "15,Fast acting carbs"], "Dose,Event", ["insulin": "Dose"])
+    #expect(fast.records.count == 1 && fast.skipped == ["carbohydrates": 1])
+  }
+
+  @Test func aFoodWhoseNameHasAWordForAnotherKindIsRead() throws {
+    let rows = ["20,rice", "12,weight watchers bar", "15,glucose tablets", "30,sport drink"]
+    let foods = try export(rows, "Carbs,Item", ["carbs": "Carbs"])
+    #expect(foods.records.count == 4 && foods.rejections.isEmpty)
+  }
+
+  @Test func aColumnOfInsulinNamesExcludesRowsOfOtherKinds() throws {
+    let rows = ["5,Novorapid", "60,Carbs", "18,Basal", "7,Insulin X"]
+    let named = try export(rows, "Dose,Type", ["insulin": "Dose", "use": "Type"])
+    #expect(named.records.map { $0.fields.amount("units") } == [5, 18, 7])
+    #expect(named.skipped == ["carbohydrates": 1] && named.rejections.isEmpty)
+  }
+
+  /// A row can have both a dose and food. Then its kind does not exclude either of them.
+  @Test func aRowWithADoseAndFoodIsReadWholeWhateverItsKind() throws {
+    let rows = ["5,60,Bolus", ",20,Carbs", "3,,Bolus"]
+    let both = try export(rows, "Dose,Food,Type", ["insulin": "Dose", "carbs": "Food"])
+    #expect(both.records.count == 4 && both.skipped.isEmpty)
+  }
+
   @Test func theWordForTheKindOfADoseStatesItsUse() throws {
     let rows = ["6,Bolus Dose", "18,Long-acting Dose", "2,Normal"]
     let subtypes = try export(rows, "Dose,Event", ["insulin": "Dose"]).records.map(\.fields.subtype)
@@ -68,6 +122,8 @@ import Testing
   }
 
   @Test func aRowWithAnUnknownWordForItsKindOfDoseIsRejected() throws {
+    let states = try export(["6,Completed", "3,Stopped"], "Dose,Status", ["insulin": "Dose"])
+    #expect(states.records.count == 1 && states.rejections.count == 1)
     let export = try export(["6,Bolus", "3,Blue"], "Dose,Type", ["insulin": "Dose"])
     #expect(export.records.count == 1)
     #expect(

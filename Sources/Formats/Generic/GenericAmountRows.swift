@@ -5,8 +5,8 @@ import Logbook
 /// Decides whether the amounts of a row are read, in a table in which a person named columns of doses or
 /// carbohydrates. Other columns may state the kind, the unit or the state (such as planned) of each amount.
 ///
-/// In a table with glucose or ketones, a column such as `Type` can describe those, so only a column such as
-/// `Insulin type` is used. The words of a row are compared with closed lists. A row of another kind is counted
+/// In a table with a separate column of glucose or ketones, a column such as `Type` can describe those, so only a
+/// column such as `Insulin type` is used. The words of a row are compared with closed lists. A row of another kind is counted
 /// under its word. A row is rejected if its word is on no list, since its amount may or may not be a dose.
 struct GenericAmountRows {
   /// What a row's amount is.
@@ -35,6 +35,12 @@ struct GenericAmountRows {
     let statesUses: Bool
     /// Whether a person selected the rows by this column, so that unknown words in it are read.
     let isPicked: Bool
+    /// Whether the column has the role `use`, so that it also has names of insulins that are on no list.
+    let isOfUse: Bool
+    /// Whether one of the first words names a dose. A word such as `Meal` is then probably food.
+    let namesDoses: Bool
+    /// Whether the first words show what the column states. Only a column of states can be without such words.
+    let isEvident: Bool
     /// The verdicts on the words that the column had so far.
     var verdicts: [[UInt8]: Verdict] = [:]
   }
@@ -43,18 +49,29 @@ struct GenericAmountRows {
   private static let maxWords = 256
 
   private let isFood: Bool
+  /// Whether the table has different columns for doses and food. A row of either kind may then have both.
+  private let hasBoth: Bool
+  /// Whether a column of amounts also has another role, for rows of another kind.
+  private let isShared: Bool
   private var columns: [Column] = []
 
   /// - Parameter isFood: whether the amounts are carbohydrates and not doses.
   init(_ finding: GenericFinding, isFood: Bool) {
     self.isFood = isFood
+    let roles = Roles(finding)
+    (hasBoth, isShared) = (roles.hasBoth, roles.isShared)
     columns = Self.signs(in: finding, isFood: isFood).compactMap { sign in
       finding.columns.amountSigns.firstIndex(of: sign.place).map { index in
         let cells = finding.header.cells(sign.place)
+        let words = cells.map { HeaderWords($0) }
         return Column(
           index: index, name: finding.header.names[sign.place], use: sign.use,
           statesUses: sign.use == .kind || cells.allSatisfy(Self.statesUse),
-          isPicked: finding.watches.contains { $0.place == sign.place && $0.isPick })
+          isPicked: finding.watches.contains { $0.place == sign.place && $0.isPick },
+          isOfUse: sign.place == finding.columns[.use],
+          // Columns of the kind of a bolus have words such as `Meal` and `Correction`.
+          namesDoses: words.contains { Self.isDose($0) && $0.words.isDisjoint(with: Self.corrections) },
+          isEvident: words.contains { Self.isEvidence($0, sign.use, isFood: isFood) })
       }
     }
   }
@@ -68,27 +85,56 @@ struct GenericAmountRows {
     return Array(Set(places)).sorted()
   }
 
-  private static func signs(in finding: GenericFinding, isFood: Bool) -> [Sign] {
-    let hasReadings = GenericRole.measured.contains { finding.columns[$0] >= 0 }
-    let used = (GenericRole.doses + GenericRole.foods + [.time, .date, .clock]).map { finding.columns[$0] }
-    // If the table has both doses and food, a column of units can be about either, so it is not read.
-    let hasBoth = [GenericRole.doses, GenericRole.foods].allSatisfy { roles in
-      roles.contains { finding.columns[$0] >= 0 }
+  /// Which columns have roles for amounts and for readings.
+  private struct Roles {
+    /// Whether glucose or ketones have a column without amounts.
+    let hasReadings: Bool
+    let hasBoth: Bool
+    let isShared: Bool
+
+    init(_ finding: GenericFinding) {
+      func places(_ roles: [GenericRole]) -> Set<Int> {
+        Set(roles.map { finding.columns[$0] }.filter { $0 >= 0 })
+      }
+      let (doses, foods) = (places(GenericRole.doses), places(GenericRole.foods))
+      let measured = places(GenericRole.measured)
+      hasReadings = !measured.isSubset(of: doses.union(foods))
+      hasBoth = !doses.isEmpty && !foods.isEmpty && doses.isDisjoint(with: foods)
+      isShared = !doses.isDisjoint(with: foods) || !measured.isDisjoint(with: doses.union(foods))
     }
+  }
+
+  private static func signs(in finding: GenericFinding, isFood: Bool) -> [Sign] {
+    let roles = Roles(finding)
+    let used = (GenericRole.doses + GenericRole.foods + [.time, .date, .clock]).map { finding.columns[$0] }
     return finding.header.names.indices.compactMap { place in
-      guard !used.contains(place), let use = use(of: finding.header.words[place]) else { return nil }
+      if used.contains(place) { return nil }
+      let isOfUse = place == finding.columns[.use]
+      guard let use = isOfUse ? .kindOfDose : use(of: finding.header.words[place]) else { return nil }
       let cells = finding.header.cells(place)
       if use == .kindOfDose { return isFood || cells.isEmpty ? nil : Sign(place: place, use: use) }
-      if hasReadings || (use == .unit && hasBoth) || place == finding.columns[.use] { return nil }
+      // If the table has both doses and food, a column of units can be about either, so it is not read.
+      if roles.hasReadings || (use == .unit && roles.hasBoth) { return nil }
       // A column whose words are on no list does not state what the amounts are.
       let isEvident = cells.contains { cell in
-        switch verdict(HeaderWords(cell), use, isFood: isFood) {
-        case .unknown: false
-        case .read: !isFood || use != .kind
-        case .other: true
-        }
+        let word = HeaderWords(cell)
+        if case .other = verdict(word, use, isFood: isFood), !isFood { return true }
+        return isEvidence(word, use, isFood: isFood)
       }
-      return isEvident ? Sign(place: place, use: use) : nil
+      return isEvident || [.state, .priming].contains(use) ? Sign(place: place, use: use) : nil
+    }
+  }
+
+  /// Whether a word shows that its column states the kind, the unit or the state of amounts.
+  private static func isEvidence(_ word: HeaderWords, _ use: Use, isFood: Bool) -> Bool {
+    switch use {
+    case .kind where isFood:
+      // The name of a food can have words such as `weight` or `glucose`.
+      isDose(word) || word.isGlucose || !word.words.isDisjoint(with: carbohydrates)
+        || word.consists(of: activities)
+    case .kind: isDose(word) || word.consists(of: doseWords)
+    case .state: !word.words.isDisjoint(with: given.union(notGiven))
+    case .kindOfDose, .unit, .priming: true
     }
   }
 
@@ -96,7 +142,8 @@ struct GenericAmountRows {
   mutating func reads(_ row: Row, _ places: GenericColumns, into out: inout BatchBuilder) -> Bool {
     guard let (column, verdict) = firstObjection(to: row, places) else { return true }
     if case .other(let name) = verdict {
-      out.skip(name)
+      // The other role of a shared column reads or counts the row.
+      if !isShared { out.skip(name) }
     } else {
       out.reject(
         row,
@@ -134,16 +181,26 @@ struct GenericAmountRows {
   private mutating func verdict(_ cell: Field, _ index: Int) -> Verdict {
     let bytes = Array(cell.bytes)
     if let known = columns[index].verdicts[bytes] { return known }
-    var verdict = Self.verdict(HeaderWords(cell.text), columns[index].use, isFood: isFood)
-    if case .unknown = verdict, columns[index].isPicked { verdict = .read }
+    let verdict = verdict(HeaderWords(cell.text), of: columns[index])
     if columns[index].verdicts.count < Self.maxWords { columns[index].verdicts[bytes] = verdict }
     return verdict
+  }
+
+  private func verdict(_ word: HeaderWords, of column: Column) -> Verdict {
+    let verdict = Self.verdict(word, column.use, isFood: isFood, namesDoses: column.namesDoses)
+    switch verdict {
+    case .other(Self.foodName), .other(Self.insulinName): return hasBoth ? .read : verdict
+    case .unknown where column.isPicked: return .read
+    case .unknown where column.isOfUse && !word.consists(of: Self.meals): return .read
+    case .unknown where column.use == .state && !column.isEvident: return .read
+    case .read, .other, .unknown: return verdict
+    }
   }
 
   private static func use(of name: HeaderWords) -> Use? {
     if name.role == .unit { return .unit }
     if !name.words.isDisjoint(with: primingWords) { return .priming }
-    if !name.words.isDisjoint(with: ["status", "state"]) { return .state }
+    if !name.words.isDisjoint(with: states) { return .state }
     if isOfKindsOfDoses(name) { return .kindOfDose }
     return name.isRowType || name.isPossibleName ? .kind : nil
   }
@@ -172,7 +229,10 @@ struct GenericAmountRows {
     return InsulinName.subtype(cell) != nil
   }
 
-  private static func verdict(_ word: HeaderWords, _ use: Use, isFood: Bool) -> Verdict {
+  /// - Parameter namesDoses: whether one of the first words of the column names a dose.
+  private static func verdict(
+    _ word: HeaderWords, _ use: Use, isFood: Bool, namesDoses: Bool = false
+  ) -> Verdict {
     switch use {
     case .unit:
       // A column of numbers, such as `Units`, states amounts and not their unit.
@@ -181,32 +241,42 @@ struct GenericAmountRows {
       return .other("amount in another unit")
     case .priming: return yes.contains(word.name) ? .other("priming of a pen or pump") : .read
     case .state:
-      return word.words.isDisjoint(with: notGiven) ? .read : .other("dose that was not given")
-    case .kind: return isFood ? foodVerdict(word) : doseVerdict(word)
+      if !word.words.isDisjoint(with: notGiven) { return .other("dose that was not given") }
+      return word.words.isDisjoint(with: given) ? .unknown : .read
+    case .kind: return isFood ? foodVerdict(word) : doseVerdict(word, namesDoses)
     case .kindOfDose:
+      let verdict = doseVerdict(word, namesDoses)
       // A word on no list may be the name of an insulin.
-      if case .other(let name) = doseVerdict(word) { return .other(name) }
-      return isCode(word.name) ? .unknown : .read
+      if case .unknown = verdict, !isCode(word.name), !word.consists(of: meals) { return .read }
+      return verdict
     }
   }
 
-  private static func doseVerdict(_ word: HeaderWords) -> Verdict {
+  private static func doseVerdict(_ word: HeaderWords, _ namesDoses: Bool = false) -> Verdict {
     if !word.words.isDisjoint(with: primingWords) { return .other("priming of a pen or pump") }
     if !word.words.isDisjoint(with: notGiven) { return .other("dose that was not given") }
     if !word.words.isDisjoint(with: rates) { return .other("basal rate") }
     if !word.words.isDisjoint(with: ["iob", "active", "aktiv"]) { return .other("active insulin") }
-    let isDose =
-      word.namesDose || InsulinName.subtype(word.name) != nil || word.words.isSubset(of: doseWords)
-    if isDose { return .read }
-    if let other = otherName(word) { return .other(other) }
-    return foods.isDisjoint(with: word.words) ? .unknown : .other("carbohydrates")
+    // `Fast acting carbs` is food, although `fast` is also the use of an insulin.
+    if !word.words.isDisjoint(with: carbohydrates), !word.namesDose { return .other(foodName) }
+    if word.consists(of: meals) { return namesDoses ? .unknown : .read }
+    if isDose(word) || word.consists(of: doseWords) { return .read }
+    return otherName(word).map { .other($0) } ?? .unknown
   }
 
-  /// A word that is on no list is the name of a food.
+  /// Whether a word by itself says that the amount is a dose.
+  private static func isDose(_ word: HeaderWords) -> Bool {
+    word.namesDose
+      || (InsulinName.subtype(word.name) != nil && word.words.isDisjoint(with: carbohydrates))
+  }
+
   private static func foodVerdict(_ word: HeaderWords) -> Verdict {
-    if !foods.isDisjoint(with: word.words) { return .read }
-    if word.namesDose || InsulinName.subtype(word.name) != nil { return .other("insulin") }
-    return otherName(word).map { .other($0) } ?? .read
+    if isDose(word) { return .other(insulinName) }
+    if !word.words.isDisjoint(with: primingWords) { return .other("priming of a pen or pump") }
+    if !word.words.isDisjoint(with: carbohydrates.union(meals)) { return .read }
+    // `Glucose tablets` are food.
+    if word.mentionsGlucose, !word.isGlucose { return .unknown }
+    return otherName(word).map { .other($0) } ?? .unknown
   }
 
   /// The name for the count of an amount that is neither insulin nor food. Nil for a word on no list.
@@ -240,26 +310,48 @@ struct GenericAmountRows {
     "insulinsoort",
     "insulinesoort", "insulintyp", "insulintype", "insulinetype",
   ]
-  private static let primingWords: Set<String> = ["prime", "primed", "priming", "airshot"]
+  private static let foodName = "carbohydrates"
+  private static let insulinName = "insulin"
+  private static let primingWords: Set<String> = [
+    "airshot", "cannula", "fill", "prime", "primed", "priming", "tubing",
+  ]
+  /// Words in the name of a column that states whether a dose was given.
+  private static let states: Set<String> = [
+    "completion", "estado", "state", "stato", "status", "statut", "zustand",
+  ]
+  private static let given: Set<String> = [
+    "abgegeben", "administered", "complete", "completed", "delivered", "done", "given", "ok", "success",
+    "successful", "taken", "verabreicht",
+  ]
   private static let notGiven: Set<String> = [
-    "aborted", "abgebrochen", "canceled", "cancelled", "declined", "deleted", "failed", "planned",
-    "recommended",
-    "rejected", "scheduled", "skipped", "suggested", "vorgeschlagen",
+    "aborted", "abgebrochen", "abgelehnt", "annulé", "canceled", "cancelled", "declined", "deleted", "failed",
+    "geplant", "ikke", "inte", "missed", "nicht", "niet", "not", "pending", "planned", "recommended",
+    "refused", "rejected", "scheduled", "skipped", "storniert", "suggested", "undelivered", "void", "voided",
+    "vorgeschlagen",
   ]
   private static let doseWords: Set<String> = [
     "acting", "auto", "automatic", "bolus", "breakfast", "combo", "completed", "correction", "delivered",
-    "dinner",
-    "dose", "dual", "extended", "food", "given", "injection", "long", "lunch", "manual", "meal", "normal",
-    "pen",
-    "pump", "quick", "rapid", "short", "smb", "snack", "square", "superbolus",
+    "dinner", "dose", "dual", "extended", "food", "given", "injection", "long", "lunch", "manual", "meal",
+    "normal", "pen", "pump", "quick", "rapid", "short", "smb", "snack", "square", "superbolus",
   ]
-  private static let foods: Set<String> = [
-    "carb", "carbohydrate", "carbohydrates", "carbs", "food", "glucides", "hidratos", "khe", "kohlenhydrate",
-    "koolhydraten", "meal", "snack",
+  private static let corrections: Set<String> = ["corrección", "correction", "korrektur"]
+  private static let carbohydrates: Set<String> = [
+    "carb", "carbohydrate", "carbohydrates", "carbs", "cho", "glucides", "hidratos", "kh", "khe",
+    "kohlenhydrate", "koolhydraten",
+  ]
+  /// Words for meals. For a dose, they can also say what it was for.
+  private static let meals: Set<String> = [
+    "breakfast", "brunch", "comida", "dessert", "dinner", "drink", "essen", "food", "lunch", "mahlzeit",
+    "meal", "repas", "snack", "supper",
   ]
   private static let activities: Set<String> = [
     "activity", "calories", "exercise", "heart", "hba1c", "note", "pressure", "pulse", "sleep", "sport",
     "steps",
     "weight", "workout",
   ]
+}
+
+extension HeaderWords {
+  /// Whether there are words, and all of them are in the set.
+  fileprivate func consists(of set: Set<String>) -> Bool { !words.isEmpty && words.isSubset(of: set) }
 }
