@@ -191,7 +191,7 @@ final class ImportRun {
       isInterrupted: { SignalFlag.isRaised },
       onDevices: others.map { others in { try others.requireNone(of: $0, in: name, place.path) } },
       onFirstBatch: stores.map { stores in
-        { try stores.requireNone(of: $0.devices, $0.readings, in: name) { $0.hint(toImport: place.path) } }
+        { try stores.requireNone(of: $0, format: $1, in: name) { $0.hint(toImport: place.path) } }
       })
     return try command.namingRejections(output) {
       let report: ImportReport

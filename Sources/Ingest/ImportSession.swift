@@ -17,8 +17,9 @@ package struct ImportSession {
   /// refused. So with this closure, all batches are stored in one transaction. Nil if every device is
   /// accepted.
   private let onDevices: (([Device]) throws -> Void)?
-  /// Receives the first batch before anything is stored. If it throws, the input is refused.
-  private let onFirstBatch: ((IngestBatch) throws -> Void)?
+  /// Receives the first batch and the id of its format before anything is stored. If it throws, the input is
+  /// refused.
+  private let onFirstBatch: ((IngestBatch, String) throws -> Void)?
 
   /// - Parameter clock: returns the host's time in UTC seconds.
   package init(
@@ -26,7 +27,7 @@ package struct ImportSession {
     onProgress: @escaping (IngestCounts, (done: Int64, total: Int64?)) -> Void = { _, _ in },
     onRejection: @escaping (Rejection, String?) throws -> Void = { _, _ in },
     isInterrupted: @escaping () -> Bool = { false }, onDevices: (([Device]) throws -> Void)? = nil,
-    onFirstBatch: ((IngestBatch) throws -> Void)? = nil
+    onFirstBatch: ((IngestBatch, String) throws -> Void)? = nil
   ) {
     self.onDevices = onDevices
     self.onFirstBatch = onFirstBatch
@@ -65,7 +66,7 @@ package struct ImportSession {
     // Checked before `store()`, which may create a store. Most inputs have all of their devices in the first
     // batch.
     if let onDevices { try onDevices(ahead.devices) }
-    if let onFirstBatch { try onFirstBatch(ahead.batch) }
+    if let onFirstBatch { try onFirstBatch(ahead.batch, source.format) }
     var rejections: [Rejection] = []
     var outcome: (ingest: Int64, counts: IngestCounts, duplicates: [LikelyDuplicate], warnings: [String])?
     try store().ingest(source, isAtomic: isAtomic) { writer in

@@ -54,7 +54,9 @@ struct StoreImport {
       let devices = try other.devices()
       try OthersMeters(target.path)?.requireNone(of: devices, in: path, path)
       try OthersStores(target.path, target.present)?
-        .requireNone(of: devices, in: path) { $0.hint(toImport: path) }
+        .requireNone(of: OthersStores.beginning(of: other), format: StoreMerge.format, in: path) {
+          $0.hint(toImport: path)
+        }
     }
     let store = try target.store()
     let merge = try StoreMerge(other, named: path, at: Host.now())

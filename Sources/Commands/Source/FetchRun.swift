@@ -207,7 +207,7 @@ struct FetchRun {
       onDevices: others.map { others in { try others.requireNone(of: $0, in: setting.name, nil) } },
       onFirstBatch: stores.map { stores in
         {
-          try stores.requireNone(of: $0.devices, $0.readings, in: setting.name) { _ in
+          try stores.requireNone(of: $0, format: $1, in: setting.name) { _ in
             "set the source for that person, or set it again with --accept-person"
           }
         }

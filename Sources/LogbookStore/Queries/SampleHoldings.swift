@@ -29,6 +29,12 @@ extension Store {
     }
   }
 
+  /// Whether the store has readings of a device with this serial number, of any vendor, that no withdrawal
+  /// hides.
+  package func hasShownReadings(ofSerial serial: String) throws -> Bool {
+    try devices().contains { try $0.serial == serial && hasShownReadings(of: $0) }
+  }
+
   /// Whether the store has each of these readings. Each of them is searched by its position, so that the cost
   /// does not grow with the store.
   ///

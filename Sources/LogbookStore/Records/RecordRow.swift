@@ -48,6 +48,18 @@ struct RecordRow {
   }
 }
 
+extension ImportedRecord {
+  /// The guid that identifies the record in every store. If several different rows have one key, it is that of
+  /// the first of them.
+  ///
+  /// - Parameter format: the id of the input's format.
+  func guid(format: String) -> String {
+    if let guid { return guid }
+    return sourceID.isEmpty
+      ? RowKey(self, format: format).base : Digest.uuid(of: ["record", format, sourceID])
+  }
+}
+
 /// The key of a row without an id, as glucoport-json(5) documents it. It consists of these texts, and of an
 /// ordinal if several different rows have equal texts.
 struct RowKey {
