@@ -26,6 +26,8 @@ final class ImportRun {
   /// has thousands of such members.
   private static let maxNamed = 10
   private var skippedCount = 0
+  /// The imports of the sheets of the current workbook so far.
+  private var sheetIngests: [Int64] = []
 
   init(_ command: ImportCommand, _ target: ImportTarget, _ rejectsFile: RejectsFile?, _ output: Output) {
     self.command = command
@@ -95,6 +97,7 @@ final class ImportRun {
   ) throws -> Bool {
     var hasExport = false
     let comparison = others ?? (inputs.count > 1 ? PartComparison(target.options) : nil)
+    sheetIngests = []
     for index in 0..<inputs.count {
       if index > 0, SignalFlag.isRaised {
         wasInterrupted = true
@@ -112,7 +115,7 @@ final class ImportRun {
           {
             try comparison.requireOneSeries(trial)
           }
-          return try importOne(reader, place)
+          return try importOne(reader, place, isSheet: inputs.container == .spreadsheet)
         case .spreadsheet(let sheets):
           if try importEach(of: sheets, place, comparedWith: comparison) { hasExport = true }
         case .unread(let name, let reason): pass(over: name, reason, place)
@@ -155,13 +158,17 @@ final class ImportRun {
     }
   }
 
-  /// Warns that finger sticks may be another person's, if neither the options nor the input states whose they
-  /// are.
-  private func warnOfOthersSticks(_ report: ImportReport) throws {
+  /// Warns of finger sticks, doses and meals that may be another person's, if neither the options nor the input
+  /// states whose they are.
+  ///
+  /// - Parameter doses: the doses and meals of a table whose columns a person named.
+  private func warnOfOthersItems(_ report: ImportReport, _ doses: DoseTable) throws {
     guard !command.yes, command.device == nil, !report.statesPerson else { return }
     let store = try target.store()
-    guard let warning = try OthersSticks(report, in: store)?.warning(in: store) else { return }
-    output.message("\(displayed(report.source)): \(warning)")
+    let warning =
+      try OthersSticks(report, in: store)?.warning(in: store)
+      ?? OthersDoses(report, doses, in: store)?.warning(in: store)
+    if let warning { output.message("\(displayed(report.source)): \(warning)") }
   }
 
   /// Warns if doses or meals were not stored because an earlier import read another column of the same file.
@@ -174,7 +181,12 @@ final class ImportRun {
         + "glucoport undo \(other.ingest), then import --map \(other.map.shellWord)")
   }
 
-  private func importOne(_ reader: InputReader, _ place: ImportPaths.FoundInput) throws -> ExitStatus {
+  /// Imports one input.
+  ///
+  /// - Parameter isSheet: whether the input is one of several sheets of a workbook.
+  private func importOne(
+    _ reader: InputReader, _ place: ImportPaths.FoundInput, isSheet: Bool
+  ) throws -> ExitStatus {
     var reader = reader
     if !command.yes { try InputPerson(reader, place.path, target).require() }
     let others = try command.yes ? nil : OthersMeters(target.path)
@@ -184,15 +196,22 @@ final class ImportRun {
     if command.strict || others != nil { try reader.spool() }
     let name = reader.name
     let meter = ProgressMeter(output, isQuiet: command.quiet)
+    var policy = command.policy
+    if isSheet { policy.earlierSheets = sheetIngests }
+    var doses = DoseTable()
+    let keepsDoses = !command.map.isEmpty
     let session = ImportSession(
-      policy: command.policy, clock: Host.now,
+      policy: policy, clock: Host.now,
       onProgress: { meter.show(ImportCommand.progress(name, $0, $1)) },
       onRejection: { [rejectsFile] in try rejectsFile?.add($0, header: $1) },
       isInterrupted: { SignalFlag.isRaised },
       onDevices: others.map { others in { try others.requireNone(of: $0, in: name, place.path) } },
-      onFirstBatch: stores.map { stores in
-        { try stores.requireNone(of: $0, format: $1, in: name) { $0.hint(toImport: place.path) } }
-      })
+      onFirstBatch: stores == nil && !keepsDoses
+        ? nil
+        : { batch, format in
+          try stores?.requireNone(of: batch, format: format, in: name) { $0.hint(toImport: place.path) }
+          if keepsDoses { doses.add(batch.records) }
+        })
     return try command.namingRejections(output) {
       let report: ImportReport
       do {
@@ -202,13 +221,17 @@ final class ImportRun {
         throw error
       }
       meter.clear()
-      try warnOfOthersSticks(report)
+      if isSheet { sheetIngests.append(report.ingest) }
+      try warnOfOthersItems(report, doses)
       try warnOfOtherColumns(report)
       if let folder = place.folder, !command.json {
         tallies[folder]?.add(report)
         command.showDoubles(
           of: report, try ImportDoubles(report.ingest, report.counts, target.store()), output)
-        for doubt in report.doubts { output.message("\(displayed(report.source)): \(doubt)") }
+        let warnings = command.quiet ? [] : [report.otherTable].compactMap(\.self)
+        for warning in report.doubts + warnings {
+          output.message("\(displayed(report.source)): \(warning)")
+        }
         return command.reportProblems(report, output)
       }
       return try command.show(report, in: target.store, output)

@@ -8,7 +8,8 @@ import LogbookStore
 import USBTransport
 
 /// Compares the tables of a workbook or an archive that name no device. Tables of different persons or
-/// sensors have different values at the same times, and must not become one series.
+/// sensors have different values at the same times, and must not become one series. Tables of doses and meals
+/// are compared by their names and days.
 ///
 /// Each table is imported into a temporary store, together with those before it.
 final class PartComparison {
@@ -41,6 +42,7 @@ final class PartComparison {
   private var deviceCount = 0
   private var parts: [Part] = []
   private var signs: Set<Sign> = []
+  private var doseTables: [(name: String, table: DoseTable)] = []
 
   init(_ options: ExportOptions) { self.options = options }
 
@@ -54,8 +56,12 @@ final class PartComparison {
     var policy = ImportPolicy()
     // The store's check for another person is off, since its message would not name the other table.
     policy.acceptsPerson = true
-    let session = ImportSession(policy: policy, clock: Host.now, isInterrupted: { SignalFlag.isRaised })
+    var doses = DoseTable()
+    let session = ImportSession(
+      policy: policy, clock: Host.now, isInterrupted: { SignalFlag.isRaised },
+      onFirstBatch: { batch, _ in doses.add(batch.records) })
     let report = try session.run(reader, into: { store })
+    try requireNoPersons((report.source, doses), hasReadings: report.counts.readings > 0)
     let devices = try store.devices().count
     defer { deviceCount = devices }
     guard let first = report.counts.firstTime, let last = report.counts.lastTime, first <= last else {
@@ -115,6 +121,24 @@ final class PartComparison {
       "\(displayed(part.name)): it has other readings of the same days as \(displayed(other.name)), and both may be named for "
         + "persons; a store is for one person, and nothing of it was imported. If they are yours, import "
         + "\(part.name.shellWord) alone; if they are another person's, with --person NAME \(part.name.shellWord)"
+    )
+  }
+
+  /// Refuses a table of doses or meals that may be of another person than an earlier table.
+  ///
+  /// - Throws: `Failure` of category `badInput` if both tables may be named for persons and have other doses
+  ///   or meals on the same days.
+  private func requireNoPersons(_ part: (name: String, table: DoseTable), hasReadings: Bool) throws {
+    guard !part.table.isEmpty else { return }
+    defer { doseTables.append(part) }
+    guard !hasReadings, let other = doseTables.first(where: { DoseTable.mayBePersons($0, part) }) else {
+      return
+    }
+    throw Failure(
+      .badInput,
+      "\(displayed(part.name)): it has other doses or meals of the same days as \(displayed(other.name)), and both may be "
+        + "named for persons; a store is for one person, and nothing of it was imported. If they are yours, import them with "
+        + "--device NAME \(part.name.shellWord); if they are another person's, with --person NAME \(part.name.shellWord)"
     )
   }
 

@@ -51,7 +51,8 @@ package struct ImportSession {
       decisions: ingestor.decisions, mayWait: ingestor.modifiedAt != nil,
       restoresWithdrawn: policy.restoresWithdrawn, zone: ingestor.inputZone,
       acceptsPerson: policy.acceptsPerson,
-      persons: ingestor.statedPersons, isExport: !ingestor.isIndivisible, repeatsRows: ingestor.repeatsRows)
+      persons: ingestor.statedPersons, isExport: !ingestor.isIndivisible, repeatsRows: ingestor.repeatsRows,
+      earlierSheets: policy.earlierSheets)
     let isAtomic = policy.isStrict || ingestor.isIndivisible || onDevices != nil
     let ahead = ReadAhead(ingestor)
     if ingestor.isIndivisible {
@@ -69,17 +70,19 @@ package struct ImportSession {
     if let onFirstBatch { try onFirstBatch(ahead.batch, source.format) }
     var rejections: [Rejection] = []
     var outcome: (ingest: Int64, counts: IngestCounts, duplicates: [LikelyDuplicate], warnings: [String])?
+    var otherTable: String?
     try store().ingest(source, isAtomic: isAtomic) { writer in
       try interruptible(writer, source.name, isAtomic: isAtomic) {
         try write(ahead, writer, source.name, isAtomic: isAtomic, &rejections)
         outcome = try finish(ahead.ingestor, writer)
+        otherTable = writer.otherTable
       }
     }
     let read = ahead.ingestor
     let counts = outcome?.counts ?? IngestCounts()
     return ImportReport(
       ingest: outcome?.ingest ?? 0, source: read.name, format: read.format, decisions: read.decisions,
-      warnings: read.warnings + (outcome?.warnings ?? []),
+      warnings: read.warnings + (outcome?.warnings ?? []), otherTable: otherTable,
       doubts: counts.newReadings + counts.newRecords > 0 ? read.doubts : [],
       statesPerson: read.statedPersons.contains { !$0.isOfAccount }, counts: counts, end: read.end,
       rejections: rejections,

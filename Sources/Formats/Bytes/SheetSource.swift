@@ -11,6 +11,8 @@ import TemporaryFiles
 /// The digest is that of the text, so that an equal table is recognised in another file.
 final class SheetSource: InputSource {
   let name: String
+  /// The name of the sheet in the workbook.
+  var sheet: String { spreadsheet.sheets[place].name }
   let isRegularFile = true
   let modifiedAt: Int64?
   var isHashing = true {

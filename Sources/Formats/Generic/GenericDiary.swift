@@ -21,18 +21,19 @@ struct GenericDiary {
   /// The name that a person gave this table to distinguish it from others. It is empty for a table that also
   /// has readings, since the name is then that of the device.
   private let table: String
+  /// The subtype of doses that the name of the sheet states; nil if it states none, or if the table also has
+  /// readings.
+  private let subtypeOfSheet: String?
   /// The rules that decide which rows have doses and food; nil if a person requires all rows.
   private var rows: (doses: GenericAmountRows, foods: GenericAmountRows)?
 
   /// Nil for an input without columns of doses, carbohydrates or notes.
   ///
-  /// - Parameters:
-  ///   - device: the name that a person gave for the input.
-  ///   - isForced: whether a person requires all rows, whatever their other columns state.
   /// - Throws: `Failure` of category `badInput` if a column of carbohydrates states energy.
-  init?(_ finding: GenericFinding, device: String?, isForced: Bool) throws {
+  init?(_ finding: GenericFinding, _ options: ExportOptions) throws {
     let hasReadings = GenericRole.measured.contains { finding.columns[$0] >= 0 }
-    table = hasReadings ? "" : device ?? ""
+    table = hasReadings ? "" : options.device ?? ""
+    subtypeOfSheet = hasReadings ? nil : options.sheet.flatMap(Self.subtype(ofSheet:))
     doses = GenericRole.doses.compactMap { role in
       finding.name(of: role).map { DoseColumn(role: role, subtype: InsulinName.subtype($0)) }
     }
@@ -49,7 +50,7 @@ struct GenericDiary {
       return FoodColumn(role: role, field: isInExchanges ? "servings" : "carbs")
     }
     if doses.isEmpty, foods.isEmpty, finding.columns[.note] < 0 { return nil }
-    if !isForced {
+    if !options.force {
       rows = (GenericAmountRows(finding, isFood: false), GenericAmountRows(finding, isFood: true))
     }
   }
@@ -65,6 +66,25 @@ struct GenericDiary {
     InsulinName.subtype(row[columns[.use]].trimmed.text) != nil
       || rows?.doses.subtype(of: row, columns) != nil
   }
+
+  /// The subtype of the doses in a sheet with this name, such as `Basal`. The rate of a pump is not a dose.
+  /// Words such as `long` state the subtype only as the whole name or with a word for insulin, since `Long
+  /// weekend` is not about insulin.
+  static func subtype(ofSheet name: String) -> String? {
+    guard AmountName.reasonAgainstDoses(name) == nil, let subtype = InsulinName.subtype(name) else {
+      return nil
+    }
+    let header = HeaderWords(name)
+    if header.words.count == 1 || header.namesDose || header.words.contains("acting") { return subtype }
+    let others = header.words.subtracting(adjectives).joined(separator: " ")
+    return InsulinName.subtype(others) == subtype ? subtype : nil
+  }
+
+  private static let adjectives: Set<String> = [
+    "background", "correction", "corrección", "fast", "korrektur", "kurz", "lang", "lento", "long", "longue",
+    "misch", "mista", "mix", "mixed", "mixta", "mixte", "rapid", "rapida", "rapide", "rapido", "retard",
+    "rápida", "rápido", "schnell", "schnelles", "short", "slow",
+  ]
 
   /// Words for exchange units. Such a unit is 10, 12 or 15 g of carbohydrates, depending on country and
   /// clinic.
@@ -103,7 +123,9 @@ struct GenericDiary {
       // The column `use` describes only the first column of doses.
       let name = column.role == .insulin ? row[columns[.use]].trimmed.text : ""
       if !name.isEmpty { fields["text"] = .text(name) }
-      let subtype = InsulinName.subtype(name) ?? column.subtype ?? rows?.doses.subtype(of: row, columns)
+      let stated =
+        InsulinName.subtype(name) ?? column.subtype ?? rows?.doses.subtype(of: row, columns)
+      let subtype = stated ?? subtypeOfSheet
       if let subtype { fields["subtype"] = .text(subtype) }
       out.add(.insulin, at: time, owner: Self.owner(owner, column.role), line: row.line, fields)
     }

@@ -128,7 +128,7 @@ struct GenericFormat: ExportFormat {
       && finding.columns[.value] >= 0 && finding.header.words[finding.columns[.value]].isGlucose
     further = GenericFurtherValues(finding, isForced: options.force)
     mergedDates = GenericMergedDates(finding)
-    diary = try GenericDiary(finding, device: options.device, isForced: options.force)
+    diary = try GenericDiary(finding, options)
     hasOthers = diary != nil || roles.contains(.smbg)
     zoneSigns = GenericZoneSigns(
       finding.zoneSigns.map(\.sign), stated: finding.zoneAroundRows, zone: options.zone.name)

@@ -27,6 +27,8 @@ public struct ExportOptions: Sendable {
   public var commandStart = "glucoport import"
   /// The input's name as the command line has it, for hints.
   var inputName = "-"
+  /// The name of the sheet that is read; nil for an input that is not a sheet of a workbook.
+  var sheet: String?
   /// The zone for wall-clock times without an offset.
   public var zone: LogbookZone
   /// Whether the zone was given for this import.

@@ -67,6 +67,7 @@ public struct InputReader {
   init(source: any InputSource, options: ExportOptions) throws {
     var options = options
     options.inputName = source.name
+    options.sheet = (source as? SheetSource)?.sheet
     self.options = options
     passes = AutumnPasses(options.zone)
     waitingSince = source.isRegularFile ? nil : clock.now

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Logbook
+
 /// Judges the names of sheets in a workbook, and of members of an archive.
 package enum SheetName {
   /// Whether a name may be that of a person: it has a word that does not belong to tables, times or devices.
@@ -22,6 +24,22 @@ package enum SheetName {
     let hasWords = words.allSatisfy { !$0.isEmpty }
     return (isOfDevice || hasWords)
       && first.union(second).filter(isWord).allSatisfy { describes($0) || isOfTable($0) }
+  }
+
+  /// Whether the names of two tables of doses or meals may be those of two persons. The words that both names
+  /// have, and words for doses, meals and injections, do not count.
+  package static func mayNamePersonsOfDoses(_ one: String, _ other: String) -> Bool {
+    let (first, second) = (Set(parts(of: one).filter(isWord)), Set(parts(of: other).filter(isWord)))
+    return [first.subtracting(second), second.subtracting(first)].allSatisfy { words in
+      let rest = words.filter { !isOfDoses($0) }
+      return !rest.isEmpty && mayNamePerson(rest.joined(separator: " "))
+    }
+  }
+
+  private static func isOfDoses(_ word: Substring) -> Bool {
+    if doses.contains(word) || InsulinName.subtype(String(word)) != nil { return true }
+    let header = HeaderWords(String(word))
+    return header.namesDose || header.isMeal || header.namesFood
   }
 
   /// The words and numbers of a name: `P01` is a word and a number.
@@ -88,6 +106,22 @@ package enum SheetName {
     before after vor nach avant après antes después prima dopo pre post and und et con med
     left right links rechts home work school schule holiday holidays vacation travel trip urlaub ferien
     sport training
+    """.split { $0.isWhitespace })
+
+  /// Words for doses and meals, for pens and pumps, and for places of injection.
+  private static let doses = Set<Substring>(
+    """
+    acting auto automatic manual smb extended dual square units unit einheiten einheit unités unidades unità
+    insulin insuline insulina insuliner dose doses dosis dosen dosi dosage basaldosis injection injections
+    injektion injektionen spritze spritzen inyecciones iniezioni pen pens pump pumpe pompe pompa bomba pod
+    omnipod flexpen flextouch kwikpen solostar doublestar junior cartridge boluses bolusse boli corrections
+    korrekturen correcciones correzioni korrektion correctie correcties
+    meal meals mahlzeit mahlzeiten food foods essen nahrung eating carb carbs kh khe be ke kohlenhydrate
+    glucides hidratos carboidrati koolhydraten comida comidas repas pasti pasto maaltijd maaltijden måltid
+    måltider posiłki snack snacks dessert desserts nachtisch drinks getränke
+    treatment treatments therapie therapy medication medikamente
+    arm arms bauch bein beine abdomen belly stomach leg legs thigh thighs oberschenkel ventre cuisse bras
+    pancia gamba brazo pierna barriga
     """.split { $0.isWhitespace })
 
   /// Words for devices, and their models.

@@ -40,16 +40,19 @@ package struct IngestSource: Sendable {
   package let isMerge: Bool
   /// Whether the source is known to repeat rows, so that equal rows need no warning.
   package let repeatsRows: Bool
+  /// The numbers of the imports of other sheets of the same workbook in this run.
+  package let earlierSheets: [Int64]
 
   /// An input at the moment when its ingest begins.
   package init(
     name: String, format: String, startedAt: Int64, modifiedAt: Int64?, decisions: [Decision],
     mayWait: Bool = false, restoresWithdrawn: Bool = false, zone: InputZone? = nil,
     acceptsPerson: Bool = false,
-    persons: [StatedPerson] = [], isExport: Bool = false, isMerge: Bool = false, repeatsRows: Bool = false
+    persons: [StatedPerson] = [], isExport: Bool = false, isMerge: Bool = false, repeatsRows: Bool = false,
+    earlierSheets: [Int64] = []
   ) {
     (self.isExport, self.isMerge) = (isExport, isMerge)
-    self.repeatsRows = repeatsRows
+    (self.repeatsRows, self.earlierSheets) = (repeatsRows, earlierSheets)
     self.acceptsPerson = acceptsPerson
     self.persons = persons
     self.name = name

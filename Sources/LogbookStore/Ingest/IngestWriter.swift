@@ -76,7 +76,8 @@ package final class IngestWriter {
       records = try RecordWriter(
         database, ingest: id, format: source.format, zoneIsGiven: source.zone?.given != nil,
         repeatsRows: source.repeatsRows,
-        namesColumns: source.decisions.contains { $0.subject == Decision.columns })
+        namesColumns: source.decisions.contains { $0.subject == Decision.columns },
+        earlierSheets: source.earlierSheets)
       corrections = try Corrections(database, ingest: id)
       deletions = try SourceDeletions(database, ingest: id)
       otherKind = try KindMismatch(database, ingest: id, source.decisions)

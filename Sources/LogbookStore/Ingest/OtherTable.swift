@@ -10,12 +10,16 @@ import SQLiteRows
 /// A record of such a table is identified by its time, since the table has no ids. So a table of basal doses
 /// would change the boluses of another file at the same times. Another column of the same file would change
 /// them, too. A later export of one table has mostly equal rows, or the name and the columns of the earlier
-/// file.
+/// file. In one run, a sheet is never a later version of another sheet of the workbook, even if most of its rows
+/// are equal.
 struct OtherTable {
   /// The number of rows that would change records of other files or columns.
   let rows: Int
   private let source: String
   private let ingest: Int64
+  /// The SQL condition for the changes that are dropped.
+  private let condition: String
+  private let arguments: StatementArguments
 
   /// The SQL condition for a change of a visible record of another file, or of other columns of a file with the
   /// same name. Standard input has no name, so it always counts as another file.
@@ -24,6 +28,9 @@ struct OtherTable {
       AND this.id = ?1 AND e.format = this.format
       AND (e.source <> this.source OR this.source = '-' OR \(columns("e")) IS NOT \(columns("this")))
     """
+
+  /// The SQL condition for a record of an earlier sheet.
+  private static let isOfEarlierSheet = "e.id IN (SELECT value FROM json_each(?2))"
 
   /// The SQL expression for the columns that a person named for an import.
   private static func columns(_ ingest: String) -> String {
@@ -35,30 +42,38 @@ struct OtherTable {
 
   /// Nil if this input is probably a later export of the same table.
   ///
-  /// - Parameter known: the number of records of the input that the store already has with equal content.
-  init?(_ database: Database, ingest: Int64, known: Int) throws {
+  /// - Parameters:
+  ///   - known: the number of records of the input that the store already has with equal content.
+  ///   - earlierSheets: the imports of other sheets of the same workbook in this run.
+  init?(_ database: Database, ingest: Int64, known: Int, earlierSheets: [Int64]) throws {
+    let sheets = "[\(earlierSheets.map(String.init).joined(separator: ","))]"
     let row = try Row.fetchOne(
       database.cachedStatement(
         sql: """
-          SELECT count(*) AS rows, e.source AS source, max(e.id) AS id
+          SELECT count(*), coalesce(sum(\(Self.isOfEarlierSheet)), 0), e.source, max(e.id)
           FROM temp.record_change AS c, record, ingest AS e, ingest AS this WHERE \(Self.isOfOtherFile)
-          """), arguments: [ingest])
-    guard let row = row.map({ StoredRow($0, of: "ingest") }), let source = try row[1] as String?,
-      let earlier = try row[2] as Int64?
+          """), arguments: [ingest, sheets])
+    guard let row = row.map({ StoredRow($0, of: "ingest") }), let source = try row[2] as String?,
+      let earlier = try row[3] as Int64?
     else { return nil }
-    rows = try row[0]
-    guard rows > known else { return nil }
+    let (all, ofSheets) = (try row[0] as Int, try row[1] as Int)
+    rows = all > known ? all : ofSheets
+    if rows == 0 { return nil }
+    (condition, arguments) =
+      all > known
+      ? (Self.isOfOtherFile, [ingest])
+      : ("\(Self.isOfOtherFile) AND \(Self.isOfEarlierSheet)", [ingest, sheets])
     self.source = source
     self.ingest = earlier
   }
 
   /// Forgets the changes of the records of other files, so that these records stay as they are.
-  func dropChanges(_ database: Database, ingest: Int64) throws {
+  func dropChanges(_ database: Database) throws {
     try database.executeCached(
       sql: """
         DELETE FROM temp.record_change WHERE guid IN (
-          SELECT c.guid FROM temp.record_change AS c, record, ingest AS e, ingest AS this WHERE \(Self.isOfOtherFile))
-        """, arguments: [ingest])
+          SELECT c.guid FROM temp.record_change AS c, record, ingest AS e, ingest AS this WHERE \(condition))
+        """, arguments: arguments)
   }
 
   /// The warning for a person, with what to do.

@@ -17,6 +17,7 @@ final class RecordWriter {
   private let zoneIsGiven: Bool
   private let repeatsRows: Bool
   private let namesColumns: Bool
+  private let earlierSheets: [Int64]
   /// The number of records so far that the store already had with equal content.
   private var knownCount = 0
   /// The other table whose records this input would have changed; nil without one.
@@ -50,13 +51,14 @@ final class RecordWriter {
   ///   - zoneIsGiven: whether a person gave the zone of the input.
   ///   - repeatsRows: whether the source is known to repeat rows.
   ///   - namesColumns: whether a person named the columns of the input; see `OtherTable`.
+  ///   - earlierSheets: the imports of other sheets of the same workbook; see `OtherTable`.
   init(
     _ database: Database, ingest: Int64, format: String, zoneIsGiven: Bool = false, repeatsRows: Bool = false,
-    namesColumns: Bool = false
+    namesColumns: Bool = false, earlierSheets: [Int64] = []
   ) throws {
     self.zoneIsGiven = zoneIsGiven
     self.repeatsRows = repeatsRows
-    self.namesColumns = namesColumns
+    (self.namesColumns, self.earlierSheets) = (namesColumns, earlierSheets)
     self.database = database
     self.ingest = ingest
     self.format = format
@@ -132,9 +134,10 @@ final class RecordWriter {
         outcome.new += 1
       })
     if namesColumns,
-      let other = try OtherTable(database, ingest: ingest, known: knownCount + outcome.known)
+      let other = try OtherTable(
+        database, ingest: ingest, known: knownCount + outcome.known, earlierSheets: earlierSheets)
     {
-      try other.dropChanges(database, ingest: ingest)
+      try other.dropChanges(database)
       outcome.kept += other.rows
       otherTable = other
     }
