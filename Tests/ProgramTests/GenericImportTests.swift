@@ -138,6 +138,31 @@ struct GenericImportTests {
       outcome.output.contains("updated 1") && !outcome.output.contains("not stored"), "\(outcome.output)")
   }
 
+  /// The rows of the second table at the morning are equal to those of the first. It has no rows at noon.
+  @Test func aTableThatLacksManyRowsOfAnEarlierOneIsNotItsCorrection() async throws {
+    let program = try Program()
+    func table(_ rows: [String]) -> String {
+      "Date,Units\n" + (10..<20).flatMap { day in rows.map { "2026-05-\(day) \($0)\n" } }.joined()
+    }
+    func units(_ text: String, _ name: String, _ options: String...) async throws -> Program.Outcome {
+      let path = try program.write(text, to: name)
+      let map = ["--map", "time=Date,insulin=Units"]
+      return try await program.run(
+        arguments: ["import", "--timezone", "Europe/Madrid"] + map + options + [path])
+    }
+    let rapid = table(["08:00,6", "13:00,7", "20:00,8"])
+    #expect(try await units(rapid, "rapid.csv").status == 0)
+    let long = table(["08:00,6", "20:00,10"])
+    let other = try await units(long, "long.csv").output
+    #expect(other.contains("10 records not stored: import 1 of"), "\(other)")
+    #expect(try await units(long, "long.csv", "--device", "Long").output.contains("new 20"))
+    // Of a corrected table, a person has deleted two rows.
+    let corrected = rapid.replacing("2026-05-12 13:00,7\n", with: "")
+      .replacing("2026-05-13 13:00,7\n", with: "").replacing("2026-05-14 20:00,8", with: "2026-05-14 20:00,9")
+    let later = try await units(corrected, "later.csv").output
+    #expect(later.contains("updated 1") && !later.contains("not stored"), "\(later)")
+  }
+
   @Test func oneOfSeveralPersonsInATableIsImportedAndOthersCounted() async throws {
     let program = try Program()
     let refused = try await program.run("import", "-", input: Self.persons)

@@ -9,8 +9,8 @@ import SQLiteRows
 ///
 /// A record of such a table is identified by its time, since the table has no ids. So a table of basal doses
 /// would change the boluses of another file at the same times. Another column of the same file would change
-/// them, too. A later export of one table has mostly equal rows, or the name and the columns of the earlier
-/// file. In one run, a sheet is never a later version of another sheet of the workbook, even if most of its rows
+/// them, too. A later export of one table has mostly equal rows and nearly all earlier rows, or the name and
+/// the columns of the earlier file. In one run, a sheet is never a later version of another sheet of the workbook, even if most of its rows
 /// are equal.
 struct OtherTable {
   /// The number of rows that would change records of other files or columns.
@@ -57,14 +57,40 @@ struct OtherTable {
       let earlier = try row[3] as Int64?
     else { return nil }
     let (all, ofSheets) = (try row[0] as Int, try row[1] as Int)
-    rows = all > known ? all : ofSheets
+    let isOther = try all > known || Self.lacksRows(of: earlier, ingest, database)
+    rows = isOther ? all : ofSheets
     if rows == 0 { return nil }
     (condition, arguments) =
-      all > known
+      isOther
       ? (Self.isOfOtherFile, [ingest])
       : ("\(Self.isOfOtherFile) AND \(Self.isOfEarlierSheet)", [ingest, sheets])
     self.source = source
     self.ingest = earlier
+  }
+
+  /// A later version of a table may lack up to this share of the earlier version's rows, which a person may
+  /// have deleted in the meantime.
+  private static let maxMissing = (share: 5, rows: 2)
+
+  /// Whether this input lacks many records of an earlier import, within the input's first and last time. A later
+  /// export has nearly all of them. Only the kinds of the changed records are compared.
+  private static func lacksRows(of earlier: Int64, _ ingest: Int64, _ database: Database) throws -> Bool {
+    let row = try Row.fetchOne(
+      database.cachedStatement(
+        sql: """
+          WITH own AS (
+            SELECT guid, device_time FROM temp.record_change
+            UNION ALL SELECT guid, device_time FROM record WHERE ingest = ?1
+            UNION ALL SELECT o.guid, r.device_time FROM ingest_record AS o JOIN record AS r ON r.guid = o.guid
+              WHERE o.ingest = ?1)
+          SELECT count(*), coalesce(sum(record.guid NOT IN (SELECT guid FROM own)), 0) FROM record
+          WHERE record.ingest = ?2 AND record.deleted = 0 AND \(Withdrawn.record) = 0
+            AND record.kind IN (SELECT r.kind FROM temp.record_change AS c JOIN record AS r ON r.guid = c.guid)
+            AND record.device_time BETWEEN (SELECT min(device_time) FROM own) AND (SELECT max(device_time) FROM own)
+          """), arguments: [ingest, earlier])
+    guard let row = row.map({ StoredRow($0, of: "record") }) else { return false }
+    let (all, missing) = (try row[0] as Int, try row[1] as Int)
+    return missing > maxMissing.rows && missing * maxMissing.share > all
   }
 
   /// Forgets the changes of the records of other files, so that these records stay as they are.
