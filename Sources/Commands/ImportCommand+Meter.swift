@@ -32,7 +32,7 @@ extension ImportCommand {
       ("--device", device != nil), ("--map", !map.isEmpty), ("--rejects", rejects != nil),
       ("--rejects-append", rejectsAppend),
       ("--kind", kind != nil), ("--where", !rowsWhere.isEmpty), ("--depth", depth != nil), ("--force", force),
-      ("--last-line", lastLine != nil),
+      ("--last-line", lastLine != nil), ("--exported", exported != nil),
     ]
     return ofExports.first { $0.1 }?.0
   }

@@ -87,6 +87,12 @@ struct ImportCommand: ClassifiedCommand {
       valueName: "column=value"))
   var rowsWhere: [String] = []
 
+  @Option(
+    help: ArgumentHelp(
+      "When the export was made, if an older export is taken for the later one.", valueName: "time"),
+    transform: TimeArgument.parse)
+  var exported: TimeArgument?
+
   @Option(help: ArgumentHelp("Levels of folders to import from; default: all.", valueName: "number"))
   var depth: Int?
 

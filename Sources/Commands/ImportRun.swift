@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import CommandParts
 import Formats
 import Ingest
@@ -273,6 +274,11 @@ final class ImportTarget {
     options.columns = try command.columns()
     options.rows = try command.rowFilters()
     options.force = command.force
+    options.exportedAt = try command.exported.map { time in
+      let (exported, now) = (time.instant(zone: options.zone, now: Host.now()), Host.now())
+      guard exported <= now else { throw ValidationError("--exported is a time that has passed.") }
+      return exported
+    }
     options.commandStart = command.start
   }
 

@@ -69,21 +69,19 @@ package struct ImportSession {
     if let onDevices { try onDevices(ahead.devices) }
     if let onFirstBatch { try onFirstBatch(ahead.batch, source.format) }
     var rejections: [Rejection] = []
-    var outcome: (ingest: Int64, counts: IngestCounts, duplicates: [LikelyDuplicate], warnings: [String])?
-    var otherTable: String?
+    var outcome: Outcome?
     try store().ingest(source, isAtomic: isAtomic) { writer in
       try interruptible(writer, source.name, isAtomic: isAtomic) {
         try write(ahead, writer, source.name, isAtomic: isAtomic, &rejections)
         outcome = try finish(ahead.ingestor, writer)
-        otherTable = writer.otherTable
       }
     }
     let read = ahead.ingestor
     let counts = outcome?.counts ?? IngestCounts()
     return ImportReport(
       ingest: outcome?.ingest ?? 0, source: read.name, format: read.format, decisions: read.decisions,
-      warnings: read.warnings + (outcome?.warnings ?? []), otherTable: otherTable,
-      doubts: counts.newReadings + counts.newRecords > 0 ? read.doubts : [],
+      warnings: read.warnings + (outcome?.warnings ?? []), otherTable: outcome?.otherTable,
+      doubts: (counts.newReadings + counts.newRecords > 0 ? read.doubts : []) + (outcome?.doubts ?? []),
       statesPerson: read.statedPersons.contains { !$0.isOfAccount }, counts: counts, end: read.end,
       rejections: rejections,
       likelyDuplicates: outcome?.duplicates ?? [], meter: read.meter)
@@ -91,6 +89,18 @@ package struct ImportSession {
 }
 
 extension ImportSession {
+  /// What is known after the end of an ingest.
+  private struct Outcome {
+    let ingest: Int64
+    let counts: IngestCounts
+    let duplicates: [LikelyDuplicate]
+    let warnings: [String]
+    /// The warnings about totals, which an unattended import must report, too.
+    let doubts: [String]
+    /// The warning about another table, which is also in `warnings`; nil without one.
+    let otherTable: String?
+  }
+
   /// Writes every batch, then the readings that the writer spooled because they were not in order of time.
   private func write(
     _ ahead: ReadAhead, _ writer: IngestWriter, _ name: String, isAtomic: Bool,
@@ -132,9 +142,7 @@ extension ImportSession {
   /// Ends the ingest after the last batch, and collects the warnings.
   private func finish(
     _ ingestor: any Ingestor, _ writer: IngestWriter
-  ) throws -> (
-    ingest: Int64, counts: IngestCounts, duplicates: [LikelyDuplicate], warnings: [String]
-  ) {
+  ) throws -> Outcome {
     if policy.isStrict, let fault = ingestor.end.fault {
       throw Failure(.badInput, "\(ingestor.name)\(fault); nothing was stored")
     }
@@ -148,9 +156,14 @@ extension ImportSession {
       decisions: ingestor.decisions)
     let isWholeFile = ingestor.end == .whole && ingestor.inputDigest != nil && ingestor.meter == nil
     let missing = isWholeFile ? try writer.missingItems() : nil
+    let doubts =
+      ingestor.inputDigest == nil
+      ? [] : [try writer.contradictingFiles(), writer.doubtfulUses].compactMap(\.self)
     let warnings =
-      writer.doubledDays + [missing, writer.otherTable].compactMap(\.self) + writer.counts.warnings
-    return (writer.ingestID, writer.counts, try writer.likelyDuplicates(), warnings)
+      writer.doubledDays + [missing, writer.otherTable].compactMap(\.self) + doubts + writer.counts.warnings
+    return Outcome(
+      ingest: writer.ingestID, counts: writer.counts, duplicates: try writer.likelyDuplicates(),
+      warnings: warnings, doubts: doubts, otherTable: writer.otherTable)
   }
 
   /// Performs work. After a signal, any error becomes `ImportInterruption`, since the signal caused it.

@@ -81,6 +81,8 @@ public struct Decision: Hashable, Sendable {
   /// The subjects of choices that only a person makes: which columns are read, which device is used if the
   /// input names none, and which rows are read.
   package static let (columns, device, rows) = ("map", "device", "where")
+  /// The subject of a statement by a person: when the export was made.
+  package static let exported = "exported"
   /// The subjects `columns`, `device` and `rows`. Summaries leave them out, since the person has just typed
   /// them.
   package static let choices: Set<String> = [columns, device, rows]

@@ -14,6 +14,7 @@ import Testing
     (counts.periodItems, counts.movedItems, counts.repeatedAmounts) = (16, 17, 18)
     counts.deletedRecords = 19
     (counts.notTaken, counts.skipped, counts.newByKind) = (["a": 1], ["b": 2], ["cbg": 3])
+    counts.equalRows = ["d": 4]
     (counts.firstTime, counts.lastTime) = (100, 200)
     return counts
   }

@@ -138,6 +138,27 @@ import Testing
     #expect(try amounts(.insulin, ["units": .number(5)], repeatsRows: true) == 0)
   }
 
+  /// An injection in two equal parts may be completed after an export that has the first part.
+  @Test func anEqualDoseIsCountedWhenAnExportFirstHasIt() throws {
+    func amounts(_ rows: Double..., scratch: ScratchStore) throws -> Int {
+      let records = rows.map {
+        Make.record(["units": .number($0), "subtype": .text("rapid")], kind: .insulin)
+      }
+      return try scratch.ingest(Make.batch(records), generatedAt: 10).repeatedAmounts
+    }
+    let exports: [[Int]] = try [
+      [amounts(3, scratch: scratch), amounts(3, 3, scratch: scratch), amounts(3, 3, scratch: scratch)],
+      [amounts(3, 3, 3, scratch: scratch), amounts(3, scratch: scratch), amounts(3, 3, scratch: scratch)],
+    ]
+    #expect(exports == [[0, 1, 0], [1, 0, 0]])
+    // The first part was corrected when the second one was added.
+    let other = try ScratchStore()
+    let changed: [Int] = try [
+      amounts(3, scratch: other), amounts(4, 4, scratch: other), amounts(4, 4, scratch: other),
+    ]
+    #expect(changed == [0, 1, 0])
+  }
+
   @Test func rowsStoredByAnotherProcessDuringAnImportAreNotStoredAgain() throws {
     let store = try scratch.open()
     let source = IngestSource(name: "input", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])

@@ -334,6 +334,7 @@ struct ImportTests {
       "last_time",
       "decisions", "warnings", "likely_duplicates", "corrected", "meter", "clock", "doubled",
       "first_counted", "last_counted", "sensor_copies", "period_items", "moved_items",
+      "equal_rows",
     ]
     #expect(Set(object.keys) == members)
     #expect(object["first_time"] as? String == "2026-03-01T08:00:00")

@@ -19,6 +19,8 @@ public struct ExportOptions: Sendable {
   public var columns: [String: String] = [:]
   /// Whether to read values that are unlikely to be readings, or that contradict an option.
   public var force = false
+  /// When the export was made, in UTC seconds, as a person states it.
+  public var exportedAt: Int64?
   /// The values that rows must have in these columns to be read. Other rows are counted and left out.
   public var rows: [RowFilter] = []
   /// Whether the last line is complete although it has no line end.

@@ -100,8 +100,12 @@ public struct InputReader {
 
   /// The id of the format.
   public var format: String { builder.format }
-  /// When the export was made, in UTC seconds: as the export says, otherwise the time of its newest item.
-  public var generatedAt: Int64? { parser.generatedAt ?? builder.newestItem }
+  /// When the export was made, in UTC seconds: as a person or the export states it, otherwise the time of its
+  /// newest item. What a person states counts only if it is later than the other time.
+  public var generatedAt: Int64? {
+    let generated = parser.generatedAt ?? builder.newestItem
+    return options.exportedAt.map { max($0, generated ?? $0) } ?? generated
+  }
   /// SHA-256 of the bytes as they came, compressed or not.
   package var digest: String { input.source.digest.hexadecimal() }
   /// When the file was last written, in UTC seconds; nil for a pipe.
@@ -138,7 +142,7 @@ public struct InputReader {
       + [Decision("zone", options.zone.name, options.zoneIsGiven ? .given : .logbook)]
   }
 
-  /// The choices of a person about columns, device and rows. With another choice, the same file counts as
+  /// The choices of a person about columns, device, rows and the age of the export. With another choice, the same file counts as
   /// another input: importing it after an undo shows its items again.
   private var choices: [Decision] {
     func text(_ pairs: [(String, String)]) -> String {
@@ -149,6 +153,7 @@ public struct InputReader {
     return [
       (Decision.columns, columns.isEmpty ? nil : text(columns)), (Decision.device, options.device),
       (Decision.rows, rows.isEmpty ? nil : text(rows)),
+      (Decision.exported, options.exportedAt.map { DeviceTime(seconds: $0).text + "Z" }),
     ].compactMap { subject, value in value.map { Decision(subject, $0, .given) } }
   }
 

@@ -26,8 +26,10 @@ package struct IngestCounts: Equatable, Sendable {
   package var knownRecords = 0
   /// The number of rows that are equal to an earlier row of this input.
   package var repeatedRecords = 0
-  /// The number of rows in `repeatedRecords` that are doses or meals and new in the store. Such a row may be
-  /// a second equal dose or meal in the same minute.
+  /// The numbers of further equal rows of doses and meals, by the guids of their records. Each is counted in
+  /// `repeatedRecords`, and may be a second equal dose or meal in the same minute.
+  package var equalRows: [String: Int] = [:]
+  /// The number of rows in `equalRows` that no earlier import had.
   package var repeatedAmounts = 0
   /// The number of records that were updated, since their row changed at the source.
   package var updatedRecords = 0
@@ -100,6 +102,16 @@ package struct IngestCounts: Equatable, Sendable {
     for time in [other.firstCounted, other.lastCounted].compactMap(\.self) { sum.noteCounted(time) }
   }
 
+  /// Adds equal rows of doses and meals. After `maxEqualRows` records, further ones are not added.
+  mutating func add(equalRows: [String: Int]) {
+    for (guid, rows) in equalRows where self.equalRows.count < Self.maxEqualRows {
+      self.equalRows[guid, default: 0] += rows
+    }
+  }
+
+  /// The maximum number of records in `equalRows`, so that the row of the import stays small.
+  private static let maxEqualRows = 1000
+
   mutating func noteCounted(_ time: Int64) {
     firstCounted = min(firstCounted ?? time, time)
     lastCounted = max(lastCounted ?? time, time)
@@ -115,7 +127,7 @@ package struct IngestCounts: Equatable, Sendable {
   }
 
   private static var summedByName: [WritableKeyPath<Self, [String: Int]>] {
-    [\.notTaken, \.skipped, \.newByKind]
+    [\.notTaken, \.skipped, \.newByKind, \.equalRows]
   }
 
   /// Counts rejected items by reason. Reasons contain no values, so there are few different ones.

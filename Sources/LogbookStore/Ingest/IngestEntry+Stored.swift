@@ -42,7 +42,7 @@ private struct StoredCounts: Codable {
   }
 
   let new, known, withdrawn, restored, repeated, changed, corrected, rejected: Int?
-  let notTaken, newByKind: [String: Int]?
+  let notTaken, newByKind, equalRows: [String: Int]?
   let records: Records?
   let skipped: [String: Int]?
   let ambiguousTimes, doubtfulTimes, periodItems, movedItems: Int?
@@ -53,6 +53,7 @@ private struct StoredCounts: Codable {
     case new, known, withdrawn, restored, repeated, changed, corrected, rejected
     case notTaken = "not_taken"
     case newByKind = "new_by_kind"
+    case equalRows = "equal_rows"
     case records, skipped
     case ambiguousTimes = "ambiguous_times"
     case doubtfulTimes = "doubtful_times"
@@ -100,7 +101,7 @@ extension StoredCounts {
     (new, known, repeated) = (counts.newReadings, counts.knownReadings, counts.repeatedReadings)
     (withdrawn, restored) = (counts.withdrawnReadings, counts.restoredReadings)
     (changed, corrected, rejected) = (counts.changedReadings, counts.correctedReadings, counts.rejected)
-    (notTaken, newByKind) = (counts.notTaken, counts.newByKind)
+    (notTaken, newByKind, equalRows) = (counts.notTaken, counts.newByKind, counts.equalRows)
     records = Records(
       new: counts.newRecords, known: counts.knownRecords, repeated: counts.repeatedRecords,
       updated: counts.updatedRecords, kept: counts.keptRecords, deleted: counts.deletedRecords)
@@ -127,7 +128,7 @@ extension IngestCounts {
     (repeatedRecords, updatedRecords) = (stored.records?.repeated ?? 0, stored.records?.updated ?? 0)
     (keptRecords, deletedRecords) = (stored.records?.kept ?? 0, stored.records?.deleted ?? 0)
     (skipped, newByKind) = (stored.skipped ?? [:], stored.newByKind ?? [:])
-    notTaken = stored.notTaken ?? [:]
+    (notTaken, equalRows) = (stored.notTaken ?? [:], stored.equalRows ?? [:])
     firstTime = stored.firstTime.flatMap { DeviceTime(text: $0)?.seconds }
     lastTime = stored.lastTime.flatMap { DeviceTime(text: $0)?.seconds }
     firstCounted = stored.firstCounted.flatMap { DeviceTime(text: $0)?.seconds }

@@ -71,7 +71,7 @@ extension IngestSource {
   /// stored sensors.
   var adviceOnOtherSensor: String {
     let file = name.shellWord
-    if name.hasPrefix(Self.fetched) {
+    if isFetched {
       return "If the source is of the person of this store, set it again with --accept-person"
     }
     let others = "if they are another person's, with --person NAME \(file)"
@@ -79,6 +79,9 @@ extension IngestSource {
       ? "If they are yours, import them as those of a device with --device NAME \(file); \(others)"
       : "If they are yours, such as those of a sensor that failed, import them with --yes \(file); \(others)"
   }
+
+  /// Whether the input is the answer of a source of `fetch`.
+  var isFetched: Bool { name.hasPrefix(Self.fetched) }
 
   /// Whether the input is a table, which may name no device.
   var isTable: Bool { format == Device.ofUnknownTable.format }

@@ -2,6 +2,7 @@
 
 import GRDB
 package import Logbook
+import SQLiteRows
 
 /// The end of an ingest: stores what is known only at the end, and changes withdrawals and zones.
 extension IngestWriter {
@@ -62,6 +63,7 @@ extension IngestWriter {
           """, arguments: [digest, id])
       try state.notes.save(database)
       try restoreOrHide(at: finishedAt)
+      try countNewEqualRows()
       if end == .whole { try withdrawCorrected() }
       try stateZone(at: finishedAt)
       try ActionLog.forget(at: finishedAt, database)
@@ -112,6 +114,36 @@ extension IngestWriter {
   /// are counted separately.
   private func withdrawCorrected() throws {
     if let corrections { state.counts.correctedReadings += try corrections.write() }
+    guard let records, !source.isMerge, !source.isFetched, !state.statesIdentities else { return }
+    // The doses that this import hid or showed so far must be known.
+    try WithdrawalChanges.apply(database, withdrawals)
+    var doses = RetypedDoses(database, ingest: id)
+    let (updated, kept) = try doses.write(records.otherUses)
+    state.counts.newRecords -= updated + kept
+    state.counts.updatedRecords += updated
+    state.counts.keptRecords += kept
+    retyped = doses
+  }
+
+  /// Counts the equal rows of doses and meals that no earlier import had. So an injection in two equal parts is
+  /// reported when an export first has the second part, also if the first part is known.
+  private func countNewEqualRows() throws {
+    guard !state.counts.equalRows.isEmpty else { return }
+    let earlier = try Row.fetchAll(
+      database.cachedStatement(
+        sql: """
+          SELECT e.key, max(e.value) FROM ingest AS i
+            CROSS JOIN json_each(CASE WHEN json_valid(i.counts) THEN i.counts END, '$.equal_rows') AS e
+          WHERE i.id <> ? AND i.outcome IN ('whole', 'truncated') AND NOT \(ImportContribution.isUndone(of: "i"))
+          GROUP BY e.key
+          """), arguments: [id]
+    ).reduce(into: [String: Int]()) { rows, row in
+      let row = StoredRow(row, of: "ingest")
+      rows[try row[0]] = try row[1]
+    }
+    state.counts.repeatedAmounts = state.counts.equalRows.reduce(0) {
+      $0 + max(0, $1.value - (earlier[$1.key] ?? 0))
+    }
   }
 
   /// Stores the zone that a person gave for the input, as a zone record about the items of this import.

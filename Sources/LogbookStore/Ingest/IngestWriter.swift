@@ -38,6 +38,9 @@ package final class IngestWriter {
   /// A sentence about rows that were not stored because another table has records at their times; nil without
   /// such rows.
   package var otherTable: String? { records?.otherTable?.warning }
+  /// A sentence about doses that may be stored twice because their use was corrected at the source; nil without
+  /// such doses. Known at the end of the input.
+  package var doubtfulUses: String? { retyped?.warning }
   /// The counts so far.
   package var counts: IngestCounts { state.counts }
   var state = State()
@@ -58,6 +61,8 @@ package final class IngestWriter {
   var corrections: Corrections?
   var deletions: SourceDeletions?
   var otherKind: KindMismatch?
+  /// The doses of this input that another export states with another use; set at the end of the input.
+  var retyped: RetypedDoses?
   private var sensors: SensorComparison?
   /// The decoded withdrawals. All batches share them, so that no batch decodes them again.
   let withdrawals = WithdrawalCache()
@@ -190,7 +195,7 @@ package final class IngestWriter {
     state.counts.newRecords += outcome.new
     state.counts.knownRecords += outcome.known
     state.counts.repeatedRecords += outcome.repeated
-    state.counts.repeatedAmounts += outcome.repeatedAmounts
+    state.counts.add(equalRows: outcome.equalRows)
     state.counts.updatedRecords += outcome.updated
     state.counts.keptRecords += outcome.kept
   }

@@ -45,7 +45,8 @@ struct MissingItems {
 
   /// A sentence with the commands that hide the items; nil if none is missing.
   ///
-  /// - Parameter kept: the records that this input contains, but that the import did not update.
+  /// - Parameter kept: the records that this input contains, but that the import did not update, and those that
+  ///   another warning names.
   func sentence(kept: Set<String>) throws -> String? {
     let items = try (readings() + records(kept)).sorted { ($0.time, $0.id) < ($1.time, $1.id) }
     guard !items.isEmpty else { return nil }
@@ -171,11 +172,12 @@ extension IngestWriter {
   /// is missing. Only for the finished import of a complete file: a meter forgets old items, and a source of
   /// `fetch` returns only its latest items.
   package func missingItems() throws -> String? {
-    guard !source.isMerge, !state.statesIdentities, !source.name.hasPrefix(IngestSource.fetched),
+    guard !source.isMerge, !state.statesIdentities, !source.isFetched,
       counts.knownReadings + counts.knownRecords > 0, counts.rejected == 0, let records, records.namesAllKept,
       // Rows that `--where` leaves out would look like missing items, so no items are reported.
       !counts.skipped.keys.contains(where: { $0.hasPrefix("row with another ") })
     else { return nil }
-    return try MissingItems(database, ingest: id, format: source.format).sentence(kept: records.kept)
+    return try MissingItems(database, ingest: id, format: source.format).sentence(
+      kept: records.kept.union(retyped?.named ?? []))
   }
 }

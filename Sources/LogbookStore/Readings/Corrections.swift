@@ -28,6 +28,8 @@ final class Corrections {
   /// For each series, the age of the export from which the remote got its readings. The newest reading from
   /// the remote shows it; see `newestFromRemote`.
   private var remoteAges: [Int64: ExportAge?] = [:]
+  /// The readings about which the times of two files contradict their newest items.
+  private(set) var contradiction = FileContradiction()
 
   init(_ database: Database, ingest: Int64) throws {
     self.database = database
@@ -105,6 +107,8 @@ final class Corrections {
     /// Whether the import read the complete export, so that a value which the import lacks is not in the
     /// export.
     let isWhole: Bool
+    /// When the import began, in UTC seconds.
+    let startedAt: Int64
   }
 
   /// A hand-typed reading, which is compared with others at the same position.
@@ -222,6 +226,7 @@ extension Corrections {
     try place.compactMap { old in
       let replacing = try replacements(of: old, in: place)
       if !replacing.isEmpty {
+        try noteContradiction(old, replacing)
         return Verdict(record: withdrawal(old.reading, isHidden: true), imports: replacing)
       }
       guard try isWithdrawn(old.reading) else { return nil }
@@ -247,6 +252,23 @@ extension Corrections {
       }
     }
     return imports
+  }
+
+  /// Counts a value of this input that only exports of older files replace, and a value of a younger file that
+  /// this input replaces.
+  private func noteContradiction(_ old: Candidate, _ replacing: Set<Int64>) throws {
+    guard let own = try export(ingest) else { return }
+    if old.exports[ingest] != nil {
+      let others = try replacing.compactMap { try export($0) }
+      let isOwnYounger = others.allSatisfy {
+        FileContradiction.isYounger(own.age, than: $0.age, imported: $0.startedAt)
+      }
+      if isOwnYounger { contradiction.noteKeptReading() }
+    } else if replacing.contains(ingest),
+      let younger = old.exports.filter({ FileContradiction.isYounger($0.value, than: own.age) }).keys.max()
+    {
+      contradiction.noteReplacedReading(of: younger)
+    }
   }
 
   /// The age of the export from which the remote got its readings of a series, as the newest of these
@@ -276,13 +298,14 @@ extension Corrections {
     let row = try Row.fetchOne(
       database.cachedStatement(
         sql: """
-          SELECT \(ExportAge.generated("i")), \(ExportAge.modified("i")), outcome = 'whole' FROM ingest AS i
+          SELECT \(ExportAge.generated("i")), \(ExportAge.modified("i")), outcome = 'whole', started_at FROM ingest AS i
           WHERE id = ? AND finished_at IS NOT NULL AND (digest IS NOT NULL OR meter IS NOT NULL)
           """), arguments: [ingest]
     ).map { StoredRow($0, of: "ingest") }
     let export = try row.map {
       Export(
-        age: ExportAge(generated: try $0.seconds(0), modified: try $0.seconds(1)), isWhole: try $0[2])
+        age: ExportAge(generated: try $0.seconds(0), modified: try $0.seconds(1)), isWhole: try $0[2],
+        startedAt: try $0.seconds(3))
     }
     exports[ingest] = .some(export)
     return export

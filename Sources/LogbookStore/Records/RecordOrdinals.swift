@@ -14,8 +14,8 @@ import SQLiteRows
 /// TEMP tables, so that the use of memory does not grow with the input.
 final class RecordOrdinals {
   enum Finding {
-    /// An equal row came earlier in this input. `isNew` states whether the store got a record from that row.
-    case repeated(isNew: Bool)
+    /// An equal row came earlier in this input. It belongs to the record with this guid.
+    case repeated(guid: String)
     /// The row matches the stored record with this guid.
     case stored(guid: String)
     /// No stored record can belong to the row. The record of the row gets this ordinal.
@@ -37,20 +37,21 @@ final class RecordOrdinals {
   static let tables = """
     CREATE TEMP TABLE record_ordinal
       (base TEXT, ordinal INTEGER, guid TEXT, content TEXT, imported TEXT, given TEXT,
-       is_new INTEGER NOT NULL, PRIMARY KEY (base, ordinal)) WITHOUT ROWID;
+       PRIMARY KEY (base, ordinal)) WITHOUT ROWID;
     CREATE INDEX temp.record_ordinal_content ON record_ordinal(base, content);
     CREATE INDEX temp.record_ordinal_imported ON record_ordinal(base, imported);
     CREATE INDEX temp.record_ordinal_unclaimed ON record_ordinal(base) WHERE given IS NULL;
     CREATE TEMP TABLE open_row
       (base TEXT, content TEXT, texts TEXT, kind TEXT, entry_guid TEXT, device_time INTEGER, utc_offset INTEGER,
-       offset_source INTEGER, fields TEXT, provenance_format TEXT, provenance_source TEXT, PRIMARY KEY (base, content)) WITHOUT ROWID;
+       offset_source INTEGER, fields TEXT, provenance_format TEXT, provenance_source TEXT,
+       copies INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (base, content)) WITHOUT ROWID;
     """
 
   /// Finds the record of a row, and marks the record as used by this row.
   func find(_ key: RowKey, _ content: RecordContent) throws -> Finding {
     let next = try refresh(key)
     switch try match(key.base, content) {
-    case .repeated(let isNew): return .repeated(isNew: isNew)
+    case .repeated(let guid): return .repeated(guid: guid)
     case .claimed(let guid): return .stored(guid: guid)
     case .none: break
     }
@@ -61,19 +62,24 @@ final class RecordOrdinals {
 
   /// Marks an ordinal as used by a row, after the row was stored as a record with this ordinal.
   func take(_ ordinal: Int, of key: RowKey, for content: RecordContent) throws {
-    try add(key, ordinal, content: content.text, imported: content.text, given: content.text, isNew: true)
+    try add(key, ordinal, content: content.text, imported: content.text, given: content.text)
   }
 
-  /// Stores an undecided row until the end of the input. Returns false if an equal row is already stored.
+  /// Stores an undecided row until the end of the input. If an equal row is already stored, this one is counted
+  /// as its copy, and the result is false.
   func keep(_ row: RecordRow, _ key: RowKey) throws -> Bool {
     let statement = try database.cachedStatement(
-      sql: "INSERT INTO temp.open_row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
+      sql: "INSERT INTO temp.open_row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING")
     try statement.execute(arguments: [
       key.base, row.content.text, "[" + key.texts.map(jsonText).joined(separator: ",") + "]", row.kind,
       row.entryGuid, row.deviceTime, row.utcOffset, row.offsetSource, row.content.fields,
       row.provenance?.format, row.provenance?.source,
     ])
-    return database.changesCount > 0
+    guard database.changesCount == 0 else { return true }
+    try database.executeCached(
+      sql: "UPDATE temp.open_row SET copies = copies + 1 WHERE base = ? AND content = ?",
+      arguments: [key.base, row.content.text])
+    return false
   }
 
   /// Decides about the undecided rows, at the end of the input.
@@ -81,8 +87,10 @@ final class RecordOrdinals {
   /// - Parameters:
   ///   - known: receives each row and the guid of the record that it matches.
   ///   - new: receives each row without a record, and its guid.
+  ///   - equal: receives each row with further equal rows, its guid, and the number of these rows.
   func assign(
-    known: (RecordRow, String) throws -> Void, new: (RecordRow, String) throws -> Void
+    known: (RecordRow, String) throws -> Void, new: (RecordRow, String) throws -> Void,
+    equal: (RecordRow, String, Int) throws -> Void
   ) throws {
     let bases = try String.fetchAll(
       database.cachedStatement(sql: "SELECT DISTINCT base FROM temp.open_row ORDER BY base"))
@@ -94,21 +102,25 @@ final class RecordOrdinals {
       guard let first = waiting.first else { continue }
       let key = RowKey(texts: try texts(try first["texts"]))
       var next = try refresh(key)
-      var unmatched: [RecordRow] = []
-      for row in try waiting.map(RecordRow.init) {
+      var unmatched: [(row: RecordRow, copies: Int)] = []
+      for (row, copies) in try waiting.map({ (try RecordRow($0), try $0["copies"] as Int) }) {
         switch try match(base, row.content) {
-        case .claimed(let guid): try known(row, guid)
-        case .repeated, .none: unmatched.append(row)
+        case .claimed(let guid):
+          try known(row, guid)
+          if copies > 0 { try equal(row, guid, copies) }
+        case .repeated, .none: unmatched.append((row, copies))
         }
       }
-      for row in unmatched {
-        if let guid = try claimAny(base, for: row.content) {
+      for (row, copies) in unmatched {
+        let guid = try claimAny(base, for: row.content)
+        if let guid {
           try known(row, guid)
         } else {
           try new(row, key.guid(ordinal: next))
           try take(next, of: key, for: row.content)
           next += 1
         }
+        if copies > 0 { try equal(row, guid ?? key.guid(ordinal: next - 1), copies) }
       }
     }
     try database.executeCached(sql: "DELETE FROM temp.open_row")
@@ -117,7 +129,8 @@ final class RecordOrdinals {
 
 extension RecordOrdinals {
   private enum Match {
-    case repeated(isNew: Bool), none
+    case none
+    case repeated(guid: String)
     case claimed(guid: String)
   }
 
@@ -138,12 +151,12 @@ extension RecordOrdinals {
   }
 
   private func add(
-    _ key: RowKey, _ ordinal: Int, content: String, imported: String?, given: String?, isNew: Bool = false
+    _ key: RowKey, _ ordinal: Int, content: String, imported: String?, given: String?
   ) throws {
     let statement = try database.cachedStatement(
-      sql: "INSERT INTO temp.record_ordinal VALUES (?, ?, ?, ?, ?, ?, ?)")
+      sql: "INSERT INTO temp.record_ordinal VALUES (?, ?, ?, ?, ?, ?)")
     try statement.execute(arguments: [
-      key.base, ordinal, key.guid(ordinal: ordinal), content, imported, given, isNew,
+      key.base, ordinal, key.guid(ordinal: ordinal), content, imported, given,
     ])
   }
 
@@ -152,20 +165,17 @@ extension RecordOrdinals {
   private func match(_ base: String, _ content: RecordContent) throws -> Match {
     let candidates = try database.cachedStatement(
       sql: """
-        SELECT ordinal, guid, given, is_new FROM (
-          SELECT 0 AS rank, ordinal, guid, given, is_new FROM temp.record_ordinal WHERE base = ?1 AND imported = ?2
+        SELECT ordinal, guid, given FROM (
+          SELECT 0 AS rank, ordinal, guid, given FROM temp.record_ordinal WHERE base = ?1 AND imported = ?2
           UNION ALL
-          SELECT 1, ordinal, guid, given, is_new FROM temp.record_ordinal WHERE base = ?1 AND content = ?2)
+          SELECT 1, ordinal, guid, given FROM temp.record_ordinal WHERE base = ?1 AND content = ?2)
         ORDER BY rank, ordinal
         """)
     let rows = try Row.fetchAll(candidates, arguments: [base, content.text]).map { row in
       let row = StoredRow(row, of: "record_ordinal")
-      return (
-        ordinal: try row[0] as Int, guid: try row[1] as String, given: try row[2] as String?,
-        isNew: try row[3] as Bool
-      )
+      return (ordinal: try row[0] as Int, guid: try row[1] as String, given: try row[2] as String?)
     }
-    if let equal = rows.first(where: { $0.given == content.text }) { return .repeated(isNew: equal.isNew) }
+    if let equal = rows.first(where: { $0.given == content.text }) { return .repeated(guid: equal.guid) }
     guard let free = rows.first(where: { $0.given == nil }) else { return .none }
     try claim(base, ordinal: free.ordinal, for: content)
     return .claimed(guid: free.guid)

@@ -27,6 +27,10 @@ final class RecordWriter {
   private(set) var brought: Set<String> = []
   /// The records that differ from their rows and that the import may leave unchanged.
   private(set) var kept: Set<String> = []
+  /// The records of this input about which the times of two files contradict their newest items.
+  private(set) var contradiction = FileContradiction()
+  /// The doses of this input that may be retyped doses of another export.
+  private(set) var otherUses: [RetypedDoses.Pair] = []
   private static let maxKept = 1000
   private let ordinals: RecordOrdinals
   /// The zone with which this writer derived offsets so far.
@@ -40,9 +44,9 @@ final class RecordWriter {
     var repeated = 0
     var updated = 0
     var kept = 0
-    /// The number of repeated rows of doses and meals that are new in the store. Two equal doses or meals in
-    /// one minute look like one repeated row. It is 0 for a source that is known to repeat rows.
-    var repeatedAmounts = 0
+    /// The numbers of further equal rows of doses and meals, by the guids of their records. Two equal doses or
+    /// meals in one minute look like one repeated row. It is empty for a source that is known to repeat rows.
+    var equalRows: [String: Int] = [:]
     /// The guids of the records that the source states as deleted.
     var deleted: [String] = []
   }
@@ -132,7 +136,7 @@ final class RecordWriter {
       new: { row, guid in
         try insert(row, guid: guid)
         outcome.new += 1
-      })
+      }, equal: { try noteEqual($0, guid: $1, $2, &outcome) })
     if namesColumns,
       let other = try OtherTable(
         database, ingest: ingest, known: knownCount + outcome.known, earlierSheets: earlierSheets)
@@ -143,11 +147,13 @@ final class RecordWriter {
     }
     let waiting =
       try Int.fetchOne(database.cachedStatement(sql: "SELECT count(*) FROM temp.record_change")) ?? 0
-    guard waiting > 0 else { return outcome }
-    try drop(undone)
-    let updated = try applyChanges(restoresWithdrawn: restoresWithdrawn, deleted)
-    outcome.updated += updated
-    outcome.kept += waiting - updated
+    if waiting > 0 {
+      try drop(undone)
+      let updated = try applyChanges(restoresWithdrawn: restoresWithdrawn, deleted)
+      outcome.updated += updated
+      outcome.kept += waiting - updated
+    }
+    otherUses = try RetypedDoses.pairs(database, ingest: ingest)
     return outcome
   }
 }
@@ -155,9 +161,9 @@ final class RecordWriter {
 extension RecordWriter {
   private func write(_ row: RecordRow, _ key: RowKey, _ outcome: inout Outcome) throws {
     switch try ordinals.find(key, row.content) {
-    case .repeated(let isNew):
+    case .repeated(let guid):
       outcome.repeated += 1
-      if isNew, !repeatsRows, try isAmount(row) { outcome.repeatedAmounts += 1 }
+      try noteEqual(row, guid: guid, 1, &outcome)
     case .stored(let guid): try store(row, guid: guid, &outcome)
     case .free(let ordinal):
       try insert(row, guid: key.guid(ordinal: ordinal))
@@ -166,6 +172,11 @@ extension RecordWriter {
     case .open:
       if try !ordinals.keep(row, key) { outcome.repeated += 1 }
     }
+  }
+
+  /// Counts rows that are equal to a row of this input, if they are doses or meals.
+  private func noteEqual(_ row: RecordRow, guid: String, _ copies: Int, _ outcome: inout Outcome) throws {
+    if !repeatsRows, try isAmount(row) { outcome.equalRows[guid, default: 0] += copies }
   }
 
   /// Whether a row is a dose or a meal. A basal rate does not count as a dose, since a pump has only one rate
@@ -284,13 +295,13 @@ extension RecordWriter {
 
   /// The SQL expression for the position of an import in the order of exports by age. At equal age, the
   /// import that came first has the lower position, even if its input is imported again.
-  private static func place(_ table: String) -> String {
+  static func place(_ table: String) -> String {
     """
     (\(ExportAge.generated(table)), \(ExportAge.modified(table)), \(order(table)))
     """
   }
 
-  private static func order(_ table: String) -> String {
+  static func order(_ table: String) -> String {
     """
     coalesce((SELECT min(same.id) FROM ingest AS same WHERE same.digest = \(table).digest AND same.digest <> ''),
       \(table).id)
@@ -312,7 +323,7 @@ extension RecordWriter {
 
   /// The SQL condition for a record that a row of this import may change: only imports of older exports wrote
   /// or stated its content, in this or another store. A withdrawn record counts as older than any export.
-  private static let isOutdated = """
+  static let isOutdated = """
     record.guid = c.guid AND this.id = :ingest AND record.deleted = 0 AND \(ContentExport.isImported)
       AND ((\(place("this")) > \(placeOfRecord) AND NOT \(isStatedLater))
         OR (:restoresWithdrawn AND record.guid NOT IN (SELECT value FROM json_each(:deleted))
@@ -324,6 +335,7 @@ extension RecordWriter {
       "ingest": ingest, "restoresWithdrawn": restoresWithdrawn,
       "deleted": "[\(deleted.map { "\"\($0)\"" }.joined(separator: ","))]",
     ]
+    try contradiction.noteReplaced(database, arguments)
     try database.executeCached(
       sql: """
         INSERT INTO ingest_change
@@ -342,6 +354,7 @@ extension RecordWriter {
         WHERE \(Self.isOutdated)
         """, arguments: arguments)
     let updated = database.changesCount
+    try contradiction.noteKept(database, ingest: ingest)
     try database.executeCached(sql: "DELETE FROM temp.record_change")
     return updated
   }

@@ -139,7 +139,9 @@ extension SourceDeletions {
         ).map({ StoredRow($0, of: "record") }),
         var withdrawal = Withdrawal(json: try found[0]), withdrawal.isHidden, !withdrawal.content.isEmpty
       else { return nil }
-      (withdrawal.isHidden, withdrawal.reason) = (false, Self.restored)
+      withdrawal.isHidden = false
+      withdrawal.reason =
+        withdrawal.reason == RetypedDoses.corrected ? RetypedDoses.restored : Self.restored
       return RecordWithdrawal(withdrawal: withdrawal, time: try found.deviceTime(1))
     }
   }

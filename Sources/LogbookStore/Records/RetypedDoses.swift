@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import SQLiteRows
+
+/// Finds doses whose use a person corrected at the source, and hides their earlier versions.
+///
+/// The use of a dose without an id is part of its identity, since two doses of different uses can have one time. So
+/// a dose that was typed as basal and corrected to bolus is stored a second time. An export shows the correction if it
+/// has a dose of the same time, amount and source with another use, and lacks the earlier dose. It must be later than
+/// the last export with the earlier dose, and that one must lack the other dose. All imported exports are compared,
+/// so that the order of their imports does not matter.
+///
+/// A table of boluses and another one of basal doses also have doses that the other one lacks. So both exports must
+/// have at least `minShared` equal doses with the use of the earlier dose. With fewer ones, a warning names the command
+/// that hides it.
+///
+/// The earlier dose gets a withdrawal like that of a record that its source deleted; see `SourceDeletions`. The
+/// withdrawal belongs to the import of the export with the correction, whose undo shows the earlier dose again.
+struct RetypedDoses {
+  static let corrected = "corrected at the source"
+  static let restored = "corrected at the source, then restored"
+
+  /// The minimum number of equal doses in both exports with the use of the earlier dose.
+  private static let minShared = 10
+  /// The maximum number of doses that a warning names.
+  private static let maxNamed = 12
+
+  /// A dose of this input, and one of an earlier import that differs only in its use. Both are guids.
+  struct Pair: Hashable {
+    let given: String
+    let other: String
+  }
+
+  private enum Verdict {
+    /// The exports of these imports show that the dose was corrected.
+    case corrected(Set<Int64>)
+    /// The dose may have been corrected, but too few other doses show it.
+    case doubtful
+    /// The last export with the dose is not older than those with the other one, or has both.
+    case current
+    /// Nothing shows which dose is the later one.
+    case unknown
+  }
+
+  private let database: Database
+  private let ingest: Int64
+  /// The numbers of equal doses in two exports, by their uses.
+  private var shared: [[Int64]: [String: Int]] = [:]
+  /// The earlier doses that a warning names, each with the later one.
+  private var doubts: [(old: Dose, other: Dose)] = []
+
+  init(_ database: Database, ingest: Int64) { (self.database, self.ingest) = (database, ingest) }
+
+  /// The guids of the earlier doses in the warning.
+  var named: Set<String> { Set(doubts.map(\.old.guid)) }
+
+  /// The SQL query for the doses of rows without ids, each with a dose that differs only in its use. The other dose
+  /// is not in this input, or it is hidden.
+  private static let pairQuery = """
+    SELECT x.guid, y.guid FROM temp.record_ordinal AS o CROSS JOIN record AS x ON x.guid = o.guid
+      CROSS JOIN record AS y ON y.device_time = x.device_time
+    WHERE o.given IS NOT NULL AND x.kind = 'insulin' AND x.deleted = 0 AND y.kind = 'insulin' AND y.deleted = 0
+      AND y.guid <> x.guid AND (y.provenance_format, y.provenance_source) IS (x.provenance_format, x.provenance_source)
+      AND json_extract(y.fields, '$.units') = json_extract(x.fields, '$.units')
+      AND coalesce(json_extract(x.fields, '$.rate'), json_extract(y.fields, '$.rate')) IS NULL
+      AND json_extract(y.fields, '$.subtype') IS NOT json_extract(x.fields, '$.subtype')
+      AND ((y.ingest IS NOT ?1 AND NOT EXISTS (SELECT 1 FROM ingest_record AS i WHERE (i.guid, i.ingest) = (y.guid, ?1))
+          AND y.guid NOT IN (SELECT guid FROM temp.record_ordinal WHERE given IS NOT NULL))
+        OR EXISTS (SELECT 1 FROM listed_record AS l WHERE l.guid = y.guid AND l.is_withdrawn = 1))
+    """
+
+  /// The doses of this input that may be corrected doses of other exports, or the reverse. Call it before the
+  /// TEMP tables of the rows are cleared.
+  static func pairs(_ database: Database, ingest: Int64) throws -> [Pair] {
+    try Row.fetchAll(database.cachedStatement(sql: pairQuery), arguments: [ingest]).map { row in
+      let row = StoredRow(row, of: "record")
+      return Pair(given: try row[0], other: try row[1])
+    }
+  }
+
+  /// Hides the doses that an export shows as corrected, and shows those again that a later export restores.
+  ///
+  /// - Returns: the numbers of new doses of this input that are corrections of stored ones, and of new doses that
+  ///   a later export corrects.
+  mutating func write(_ pairs: [Pair]) throws -> (updated: Int, kept: Int) {
+    guard !pairs.isEmpty else { return (0, 0) }
+    var doses: [String: Dose] = [:]
+    var others: [String: Set<String>] = [:]
+    for pair in Set(pairs) {
+      for guid in [pair.given, pair.other] where doses[guid] == nil { doses[guid] = try dose(guid) }
+      others[pair.given, default: []].insert(pair.other)
+      others[pair.other, default: []].insert(pair.given)
+    }
+    var statements: [Int64: [ImportedRecord]] = [:]
+    var (updated, kept): (Set<String>, Set<String>) = ([], [])
+    for (guid, guids) in others.sorted(by: { $0.key < $1.key }) {
+      guard let old = doses[guid] else { continue }
+      let candidates = guids.sorted().compactMap { doses[$0] }
+      let (imports, isHidden) = try decision(on: old, candidates)
+      for ingest in imports { statements[ingest, default: []].append(old.withdrawal(isHidden: isHidden)) }
+      guard isHidden, !imports.isEmpty, !old.isWithdrawn else { continue }
+      if old.isNew { kept.insert(guid) }
+      updated.formUnion(
+        candidates.filter { $0.isNew && $0.imports.keys.contains(where: imports.contains) }.map(\.guid))
+    }
+    try write(statements, ages: doses.values)
+    return (updated.count, kept.count)
+  }
+
+  /// The warning about doses that may have been corrected; nil without such doses.
+  var warning: String? {
+    guard !doubts.isEmpty else { return nil }
+    let named = doubts.prefix(Self.maxNamed)
+    let list = named.map { old, other in
+      "\(old.time.text.prefix(16).replacing("T", with: " ")) (\(old.use), later \(other.use))"
+    }
+    let more = doubts.count - named.count
+    let commands = named.map { "'glucoport record hide \($0.old.guid.prefix(8))'" }
+    return
+      "\(counted(doubts.count, "dose")) of two exports \(doubts.count == 1 ? "differs" : "differ") only in use and "
+      + "\(doubts.count == 1 ? "counts" : "count") twice: \(list.joined(separator: ", "))\(more > 0 ? " and \(more) more" : "")"
+      + "; if the use was corrected at the source, hide the earlier one with \(commands.joined(separator: ", "))"
+  }
+}
+
+// MARK: - Decisions
+
+extension RetypedDoses {
+  /// The imports that state whether a dose is hidden; empty if nothing changes.
+  private mutating func decision(
+    on old: Dose, _ others: [Dose]
+  ) throws -> (imports: Set<Int64>, isHidden: Bool) {
+    var imports: Set<Int64> = []
+    var (isCurrent, doubt): (Bool, Dose?) = (true, nil)
+    for other in others {
+      switch try verdict(on: old, other) {
+      case .corrected(let later): imports.formUnion(later)
+      case .current: continue
+      case .doubtful: doubt = doubt ?? other
+      case .unknown: break
+      }
+      isCurrent = false
+    }
+    if !imports.isEmpty { return old.isDecidedByPerson ? ([], true) : (imports, true) }
+    if isCurrent, old.isRetyped { return (old.lastImports, false) }
+    if let doubt, !old.isWithdrawn, !doubt.isWithdrawn { doubts.append((old, doubt)) }
+    return ([], false)
+  }
+
+  private mutating func verdict(on old: Dose, _ other: Dose) throws -> Verdict {
+    guard old.isImported, other.isImported, !other.isWithdrawn || other.isRetyped else { return .unknown }
+    guard old.lastImports.isDisjoint(with: other.imports.keys), other.lastAge > old.lastAge else {
+      return .current
+    }
+    let later = other.imports.filter { old.imports[$0.key] == nil && $0.value.age > old.lastAge }
+    var (sure, shared): (Set<Int64>, Int) = ([], 0)
+    for (ingest, export) in later where export.isComplete {
+      let doses = try sharedDoses(of: ingest, old)
+      shared = max(shared, doses.values.reduce(0, +))
+      if doses[old.use] ?? 0 >= Self.minShared { sure.insert(ingest) }
+    }
+    // A dose that came from the remote may also be in the export of the other one, which another store imported.
+    if other.ingest != nil, !sure.isEmpty { return .corrected(sure) }
+    return shared > 0 ? .doubtful : .unknown
+  }
+
+  /// The numbers of equal doses in an export and the last export with a dose, by their uses.
+  private mutating func sharedDoses(of ingest: Int64, _ old: Dose) throws -> [String: Int] {
+    let firsts: [Int64?] = old.lastImports.isEmpty ? [nil] : old.lastImports.sorted()
+    var most: [String: Int] = [:]
+    for first in firsts {
+      let key = [ingest, first ?? 0]
+      let found = try shared[key] ?? sharedDoses(of: ingest, and: first)
+      shared[key] = found
+      most.merge(found) { max($0, $1) }
+    }
+    return most
+  }
+
+  /// - Parameter other: nil for the exports that other stores imported.
+  private func sharedDoses(of ingest: Int64, and other: Int64?) throws -> [String: Int] {
+    let rows = try Row.fetchAll(
+      database.cachedStatement(
+        sql: """
+          SELECT coalesce(json_extract(r.fields, '$.subtype'), ''), count(*)
+          FROM ingest_record AS o CROSS JOIN record AS r ON r.guid = o.guid
+          WHERE o.ingest = ?1 AND r.kind = 'insulin' AND (r.ingest IS ?2
+            OR EXISTS (SELECT 1 FROM ingest_record AS p WHERE p.guid = r.guid AND p.ingest = ?2))
+          GROUP BY 1
+          """), arguments: [max(ingest, other ?? 0), other.map { min(ingest, $0) }])
+    return try rows.reduce(into: [:]) { shared, row in
+      let row = StoredRow(row, of: "record")
+      shared[try row[0]] = try row[1]
+    }
+  }
+
+  /// Writes withdrawals as rows of these imports. That of the latest export writes first, and the other ones state
+  /// the same.
+  private func write(_ statements: [Int64: [ImportedRecord]], ages doses: some Sequence<Dose>) throws {
+    let ages = doses.reduce(into: [Int64: Dose.Age]()) { ages, dose in
+      for (ingest, export) in dose.imports { ages[ingest] = export.age }
+    }
+    let imports = statements.keys.sorted { (ages[$1] ?? .unknown, $0) < (ages[$0] ?? .unknown, $1) }
+    for ingest in imports {
+      let writer = try RecordWriter(database, ingest: ingest, format: "")
+      _ = try writer.write(statements[ingest] ?? [])
+      _ = try writer.finish()
+    }
+  }
+
+  // MARK: Doses
+
+  /// The SQL query for a dose, with the age of the export that wrote it in another store.
+  private static let doseQuery = """
+    SELECT record.guid, record.fields, record.device_time, record.utc_offset, record.offset_source, record.ingest,
+      \(ContentExport.isImported), \(ContentExport.isFromRemote), coalesce(\(ContentExport.generated), 0),
+      coalesce(\(ContentExport.modified), 0), \(Withdrawn.record), record.version = 1 AND record.ingest IS ?2
+    FROM record WHERE record.guid = ?1
+    """
+
+  /// The SQL query for the imports whose exports have a record. The last column states whether the import read the
+  /// complete export, so that what it lacks is not in the export.
+  private static let importQuery = """
+    SELECT w.id, \(ExportAge.generated("w")), \(ExportAge.modified("w")), \(RecordWriter.order("w")),
+      CASE WHEN w.outcome = 'whole' AND substr(w.source, 1, length(?3)) <> ?3 AND json_valid(w.counts)
+        THEN coalesce(json_extract(w.counts, '$.rejected'), 0) = 0
+          AND NOT EXISTS (SELECT 1 FROM json_each(w.counts, '$.skipped') AS s WHERE s.key LIKE 'row with another %')
+        ELSE 0 END
+    FROM ingest AS w
+    WHERE w.id IN (SELECT o.ingest FROM ingest_record AS o WHERE o.guid = ?1 UNION ALL SELECT ?2)
+      AND w.finished_at IS NOT NULL AND w.digest IS NOT NULL AND NOT \(ImportContribution.isUndone(of: "w"))
+    """
+
+  private func dose(_ guid: String) throws -> Dose? {
+    guard
+      let found = try Row.fetchOne(
+        database.cachedStatement(sql: Self.doseQuery), arguments: [guid, ingest]
+      ).map({ StoredRow($0, of: "record") })
+    else { return nil }
+    let own: Int64? = try found[5]
+    let imports = try Row.fetchAll(
+      database.cachedStatement(sql: Self.importQuery), arguments: [guid, own, IngestSource.fetched])
+    let content = RecordContent(
+      fields: try found[1], deviceTime: try found[2], utcOffset: try found[3], offsetSource: try found[4],
+      isDeleted: false)
+    var dose = Dose(
+      guid: guid, use: try RecordFields(stored: content.fields, of: guid).subtype, content: content,
+      ingest: own, isImported: try found[6], isWithdrawn: try found[10], isNew: try found[11])
+    if try found[7] { dose.remoteAge = Dose.Age(generated: try found[8], modified: try found[9], order: 0) }
+    for row in imports.map({ StoredRow($0, of: "ingest") }) {
+      let age = Dose.Age(generated: try row[1], modified: try row[2], order: try row[3])
+      dose.imports[try row[0]] = Dose.Export(age: age, isComplete: try row[4])
+    }
+    try readWithdrawal(of: &dose)
+    return dose
+  }
+
+  /// Reads whether an earlier import hid the dose as corrected, or a person decided about it.
+  private func readWithdrawal(of dose: inout Dose) throws {
+    let row = try Row.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT record.guid, record.fields, record.deleted = 0 AND \(ContentExport.isImported)
+          FROM record WHERE guid = ?
+          """),
+      arguments: [Withdrawal(.record(dose.guid), isHidden: true).guid])
+    guard let row = row.map({ StoredRow($0, of: "record") }) else { return }
+    let (fields, isOfImport): (String, Bool) = (try row[1], try row[2])
+    dose.isDecidedByPerson = !isOfImport
+    dose.isRetyped = isOfImport && fields == dose.withdrawal(isHidden: true).fields.json
+  }
+}
+
+/// A stored dose, with the exports that have it.
+private struct Dose {
+  /// The age of an export, and its position among exports of equal age, by which the later one is found as
+  /// `RecordWriter.place` does.
+  struct Age: Comparable {
+    let generated: Int64
+    let modified: Int64
+    let order: Int64
+
+    static let unknown = Age(generated: 0, modified: 0, order: 0)
+
+    static func < (one: Self, other: Self) -> Bool {
+      (one.generated, one.modified, one.order) < (other.generated, other.modified, other.order)
+    }
+  }
+
+  struct Export {
+    let age: Age
+    let isComplete: Bool
+  }
+
+  let guid: String
+  /// The use, or an empty text.
+  let use: String
+  let content: RecordContent
+  /// The import that wrote the dose; nil if the dose came from the remote.
+  let ingest: Int64?
+  /// Whether the content is what an import wrote.
+  let isImported: Bool
+  let isWithdrawn: Bool
+  /// Whether this import added the dose.
+  let isNew: Bool
+  var isRetyped = false
+  var isDecidedByPerson = false
+  /// The exports with the dose, by the numbers of their imports.
+  var imports: [Int64: Export] = [:]
+  /// The age of the export from which another store imported the dose.
+  var remoteAge: Age?
+
+  var time: DeviceTime { DeviceTime(seconds: content.deviceTime) }
+  /// The age of the last export with the dose.
+  var lastAge: Age { max(imports.values.map(\.age).max() ?? .unknown, remoteAge ?? .unknown) }
+  /// The imports of the last export with the dose.
+  var lastImports: Set<Int64> { Set(imports.filter { $0.value.age == lastAge }.keys) }
+
+  func withdrawal(isHidden: Bool) -> ImportedRecord {
+    let withdrawal = Withdrawal(
+      .record(guid), isHidden: isHidden, reason: isHidden ? RetypedDoses.corrected : RetypedDoses.restored,
+      content: content.withdrawalDigest)
+    var record = ImportedRecord(
+      kind: .withdrawal, at: time, placement: Placement(utcOffset: 0, source: .stated),
+      fields: withdrawal.fields, line: 0)
+    record.guid = withdrawal.guid
+    return record
+  }
+}

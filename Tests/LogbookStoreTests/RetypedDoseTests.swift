@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import LogbookStore
+
+/// Tests exports that state a dose with another use than an earlier export.
+@Suite struct RetypedDoseTests {
+  private let scratch: ScratchStore
+
+  init() throws { scratch = try ScratchStore() }
+
+  private func dose(_ use: String, _ units: Double, at seconds: Int64, source: String = "") -> ImportedRecord
+  {
+    var dose = Make.record(
+      ["units": .number(units), "subtype": .text(use)], kind: .insulin, at: seconds)
+    dose.source = source
+    return dose
+  }
+
+  /// An export with a dose of 8 units at noon for each of these uses, and with other doses at later hours.
+  private func export(
+    _ uses: String..., others: Int = 12, of otherUse: String = "rapid", source: String = ""
+  ) -> IngestBatch {
+    Make.batch(
+      uses.map { dose($0, 8, at: Make.noon, source: source) }
+        + (1...others).map {
+          dose(otherUse, Double($0), at: Make.noon + 3600 * Int64($0), source: source)
+        })
+  }
+
+  /// The uses of the visible doses at noon.
+  private func uses(_ scratch: ScratchStore) throws -> [String] {
+    var uses: [String] = []
+    try scratch.open(.reader).forEachItem(ItemFilter()) { item in
+      guard case .record(let record) = item, record.deviceTime.seconds == Make.noon else { return }
+      uses.append(try RecordFields(json: record.fields).subtype)
+    }
+    return uses.sorted()
+  }
+
+  private func uses() throws -> [String] { try uses(scratch) }
+
+  /// Imports an export, and returns the warnings about its doses.
+  private func warnings(
+    _ batch: IngestBatch, generatedAt: Int64, digest: String = "\(Int64.random(in: 0 ... .max))"
+  ) throws -> [String] {
+    let source = IngestSource(
+      name: "input", format: "test", startedAt: 1000, modifiedAt: nil, decisions: [])
+    var warnings: [String] = []
+    try scratch.open().ingest(source, isAtomic: false) { writer in
+      try writer.write(batch)
+      try writer.finish(
+        end: .whole, digest: digest, generatedAt: generatedAt, finishedAt: 2000, decisions: [])
+      warnings = [writer.doubtfulUses, try writer.missingItems()].compactMap(\.self)
+    }
+    return warnings
+  }
+
+  @Test func aDoseWhoseUseALaterExportCorrectsCountsOnce() throws {
+    try scratch.ingest(export("rapid"), generatedAt: 10)
+    let counts = try scratch.ingest(export("long"), generatedAt: 20, digest: "a")
+    #expect([counts.newRecords, counts.updatedRecords, counts.knownRecords] == [0, 1, 12])
+    #expect(try uses() == ["long"])
+    let before = try scratch.rows("SELECT * FROM record")
+    let again = try scratch.ingest(export("long"), generatedAt: 20, digest: "a")
+    #expect([again.newRecords, again.updatedRecords, again.knownRecords] == [0, 0, 13])
+    #expect(try scratch.rows("SELECT * FROM record") == before)
+    #expect(try warnings(export("long"), generatedAt: 20).isEmpty)
+  }
+
+  @Test func anOlderExportDoesNotBringTheEarlierUseBack() throws {
+    try scratch.ingest(export("long"), generatedAt: 20)
+    let counts = try scratch.ingest(export("rapid"), generatedAt: 10, digest: "a")
+    #expect([counts.newRecords, counts.keptRecords, counts.knownRecords] == [0, 1, 12])
+    #expect(try uses() == ["long"])
+    try scratch.ingest(export("rapid"), generatedAt: 10, digest: "a")
+    #expect(try uses() == ["long"])
+  }
+
+  /// The uses that exports of the ages 1, 2 and 3 state. The last one decides.
+  @Test(arguments: [
+    [["rapid"], ["long"], ["mix"]], [["rapid"], ["long"], ["rapid"]], [["long"], ["long"], ["rapid"]],
+    [["rapid"], ["long"], ["long", "rapid"]], [["rapid"], ["rapid"], ["long"]],
+    [["long", "rapid"], ["long", "rapid"], ["long", "rapid"]],
+  ])
+  func exportsInAnyOrderEndWithTheUsesOfTheLatestOne(_ stated: [[String]]) throws {
+    for haveNewItems in [true, false] {
+      for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let scratch = try ScratchStore()
+        for index in order {
+          let doses = stated[index].map { dose($0, 8, at: Make.noon) }
+          // Doses of several uses are known from other hours.
+          let others = ["rapid", "long", "mix"].flatMap { export(others: 12, of: $0).records }
+          try scratch.ingest(
+            Make.batch(doses + others), generatedAt: haveNewItems ? Int64(index + 1) : 1,
+            modifiedAt: Int64(index + 1), digest: "\(index)")
+        }
+        #expect(try uses(scratch) == stated[2], "\(order)")
+      }
+    }
+  }
+
+  @Test func twoDosesOfDifferentUsesInOneExportStayTwo() throws {
+    try scratch.ingest(export("rapid"), generatedAt: 10)
+    for time in [Int64(20), 30] {
+      #expect(try warnings(export("rapid", "long"), generatedAt: time).isEmpty)
+      #expect(try uses() == ["long", "rapid"])
+    }
+  }
+
+  /// A person deleted one of two doses that an earlier export has. The dose was not corrected.
+  @Test func aDoseWithoutASuccessorStaysVisible() throws {
+    try scratch.ingest(export("rapid", "long", others: 30), generatedAt: 10)
+    #expect(try warnings(export("long", others: 30), generatedAt: 20).count == 1)
+    #expect(try uses() == ["long", "rapid"])
+  }
+
+  /// A table of boluses and one of basal doses have equal amounts at the same times.
+  @Test func dosesOfTablesWithOneUseEachStayTwo() throws {
+    for (time, use) in [(Int64(10), "rapid"), (20, "long"), (30, "rapid"), (40, "long")] {
+      #expect(try warnings(export(use, of: use), generatedAt: time).isEmpty)
+    }
+    #expect(try uses() == ["long", "rapid"])
+  }
+
+  @Test func dosesOfOtherAmountsAndOtherSourcesStayTwo() throws {
+    try scratch.ingest(export("rapid"), generatedAt: 10)
+    let other = Make.batch([dose("long", 7, at: Make.noon)] + export(others: 12).records)
+    try scratch.ingest(other, generatedAt: 20)
+    #expect(try uses() == ["long", "rapid"])
+    let second = try ScratchStore()
+    try second.ingest(export("rapid", source: "a"), generatedAt: 10)
+    try second.ingest(
+      Make.batch([dose("long", 8, at: Make.noon, source: "b")] + export(others: 12, source: "a").records),
+      generatedAt: 20)
+    #expect(try uses(second) == ["long", "rapid"])
+  }
+
+  @Test func withFewCommonDosesAWarningNamesTheCommand() throws {
+    try scratch.ingest(export("rapid", others: 9), generatedAt: 10)
+    for _ in 0..<2 {
+      let warnings = try warnings(export("long", others: 9), generatedAt: 20, digest: "a")
+      let guid = try scratch.rows(
+        "SELECT substr(guid, 1, 8) FROM record WHERE device_time = \(Make.noon) AND ingest = 1")
+      #expect(
+        warnings == [
+          "1 dose of two exports differs only in use and counts twice: 2025-06-01 12:00 (rapid, later long); if the use was "
+            + "corrected at the source, hide the earlier one with 'glucoport record hide \(guid[0])'"
+        ])
+      #expect(try uses() == ["long", "rapid"])
+    }
+  }
+
+  @Test func anExportWithRejectedRowsCorrectsNoUse() throws {
+    try scratch.ingest(export("rapid"), generatedAt: 10)
+    var batch = export("long")
+    batch.rejections = [Rejection(line: 3, reason: "invalid")]
+    try scratch.ingest(batch, generatedAt: 20)
+    #expect(try uses() == ["long", "rapid"])
+  }
+
+  @Test func undoShowsTheEarlierUseAndRedoHidesIt() throws {
+    try scratch.ingest(export("rapid"), generatedAt: 10)
+    try scratch.ingest(export("long"), generatedAt: 20, digest: "a")
+    let editor = try scratch.open(.editor)
+    _ = try editor.undo(2, group: Digest.uuid(of: ["undo"]), at: 5000)
+    #expect(try uses() == ["rapid"])
+    // The same file again stays undone, so it hides nothing.
+    try scratch.ingest(export("long"), generatedAt: 20, digest: "a")
+    #expect(try uses() == ["rapid"])
+    _ = try editor.redo(2, at: 5000)
+    #expect(try uses() == ["long"])
+  }
+
+  @Test func aDoseThatAPersonShowsStaysVisible() throws {
+    try scratch.ingest(export("rapid"), generatedAt: 10)
+    try scratch.ingest(export("long"), generatedAt: 20)
+    var filter = ItemFilter()
+    filter.includesWithdrawn = true
+    var hidden: [StoredRecord] = []
+    try scratch.open(.reader).forEachItem(filter) { item in
+      if case .record(let record) = item, record.isWithdrawn { hidden.append(record) }
+    }
+    let record = try #require(hidden.first)
+    #expect(try WithdrawalEditor(scratch.open(.editor), at: 3000).set(record, isHidden: false, reason: ""))
+    #expect(try uses() == ["long", "rapid"])
+    let counts = try scratch.ingest(export("long"), generatedAt: 30)
+    #expect([counts.newRecords, counts.updatedRecords, counts.knownRecords] == [0, 0, 13])
+    #expect(try uses() == ["long", "rapid"])
+  }
+}
