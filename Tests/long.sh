@@ -66,7 +66,7 @@ GLUCOPORT_FUZZ_ROUNDS=${GLUCOPORT_FUZZ_ROUNDS:-20000} check --filter '\.Mutation
 
 phase "many seeds of the tests that make their own sequences"
 GLUCOPORT_MORE_SEEDS=${GLUCOPORT_MORE_SEEDS:-20} check \
-  --filter '\.(UndoSequenceTests|UndoTests|CircleTests|ZoneSyncTests|ListingOrderTests)/'
+  --filter '\.(UndoSequenceTests|UndoTests|NestingConflictTests|ZoneSyncTests|ListingOrderTests)/'
 
 phase "every case of the tests of which a check tries a share"
 shared='CountingProperty|CutSample|DamagedServerFile|HostileStore|HostileText|Interleaving|LastLine|LibreDamage|LinearParsing'

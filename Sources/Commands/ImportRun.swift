@@ -68,7 +68,7 @@ final class ImportRun {
         try place.path == "-"
         ? ExportInputs(descriptor: command.standardInput, name: "-", isInterrupted: interrupted)
         : ExportInputs(
-          path: place.path, passesOver: place.folder != nil, isInterrupted: interrupted)
+          path: place.path, skipsUnrecognised: place.folder != nil, isInterrupted: interrupted)
       return nil
     }
     guard let inputs else { return }

@@ -115,7 +115,7 @@ extension ImportSession {
       let refused = try writer.write(batch)
       header = place.header
       try report(batch.rejections + refused, header, place.progress, writer, name, &rejections)
-      if writer.hasEnoughScattered {
+      if writer.isSpoolFull {
         try writer.storeSpooled { try report($0, header, place.progress, writer, name, &rejections) }
       }
       try judge(writer, of: name, rejections, isAtomic: isAtomic)
@@ -174,7 +174,7 @@ extension ImportSession {
       try work()
     } catch {
       guard isInterrupted() else { throw error }
-      writer.dropScattered()
+      writer.discardSpool()
       throw ImportInterruption(source: name, stored: isAtomic ? IngestCounts() : writer.counts)
     }
   }

@@ -32,7 +32,7 @@ public final class MeterConnection {
   private static let maxDuration = Duration.seconds(3600)
   /// The number of exchanges that a driver may still perform after an overrun, to end the session with the
   /// meter properly.
-  private static let maxFarewell = 4
+  private static let maxClosingExchanges = 4
 
   private let transport: any Transport
   private var done = 0
@@ -82,7 +82,7 @@ public final class MeterConnection {
   /// meter that keeps sending would never let the session end.
   private func checkTime() throws(TransportError) {
     if let overrun {
-      guard overrun.steps < Self.maxFarewell else { throw .overrun(overrun.reason) }
+      guard overrun.steps < Self.maxClosingExchanges else { throw .overrun(overrun.reason) }
       return self.overrun = (overrun.reason, overrun.steps + 1)
     }
     let time = elapsed()

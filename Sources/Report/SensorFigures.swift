@@ -140,7 +140,7 @@ struct SensorTally: Sendable {
   ///   - possible: the possible time of the group.
   ///   - period: the possible time of the whole period, of which the group is a part.
   func figures(
-    _ targets: Targets, _ possible: PossibleTime.Share, of period: PossibleTime.Share,
+    _ targets: Targets, _ possible: PossibleSensorTime.Share, of period: PossibleSensorTime.Share,
     _ grouping: Grouping?
   )
     -> SensorFigures
@@ -204,7 +204,7 @@ struct SensorTally: Sendable {
   }
 
   private func percentShortage(
-    _ active: Double, _ possible: PossibleTime.Share, of period: PossibleTime.Share,
+    _ active: Double, _ possible: PossibleSensorTime.Share, of period: PossibleSensorTime.Share,
     _ grouping: Grouping?
   ) -> Shortage? {
     if grouping == .hour {

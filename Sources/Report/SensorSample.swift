@@ -97,7 +97,7 @@ package struct SensorSelection: Sendable {
     while sensors.count <= sample.rank { sensors.append(Sensor()) }
     let isRepeated = sensors[sample.rank].lastInstant == sample.instant && !sample.isInRepeatedHour
     sensors[sample.rank].lastInstant = sample.instant
-    if let copy = cutCopy(of: sample) {
+    if let copy = copyTruncatedToMinute(of: sample) {
       held[copy].outcome = .repeated
     } else {
       sensors[sample.rank].interval.add(sample.instant)
@@ -109,7 +109,7 @@ package struct SensorSelection: Sendable {
   }
 
   /// The index of a kept sample that repeats `sample` with its time cut to the minute; nil if there is none.
-  private func cutCopy(of sample: SensorSample) -> Int? {
+  private func copyTruncatedToMinute(of sample: SensorSample) -> Int? {
     let minute = DeviceTime.startOfMinute(sample.deviceTime.seconds)
     let seconds = sample.deviceTime.seconds - minute
     guard seconds > 0 else { return nil }

@@ -195,7 +195,7 @@ package struct Statistics: Sendable {
   /// The figures.
   ///
   /// - Parameter offset: the offset from UTC at a shown time of the logbook's clock, in seconds, as in
-  ///   `PossibleTime`.
+  ///   `PossibleSensorTime`.
   package consuming func finish(offset: (DeviceTime) -> Int32) -> StatisticsResult {
     selection.finish()
     addDecided()

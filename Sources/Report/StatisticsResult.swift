@@ -56,10 +56,10 @@ extension Statistics {
     // A long requested period without items has only empty groups. These groups are not created, since that
     // would take much time.
     let isVoid = span == nil && period.map(Self.isLong) ?? false
-    let possible = PossibleTime(sensorPeriod ?? none, by: isVoid ? nil : grouping, offset: offset)
+    let possible = PossibleSensorTime(sensorPeriod ?? none, by: isVoid ? nil : grouping, offset: offset)
     let days =
       sensorPeriod == period
-      ? possible : PossibleTime(period ?? none, by: isVoid ? nil : grouping, offset: offset)
+      ? possible : PossibleSensorTime(period ?? none, by: isVoid ? nil : grouping, offset: offset)
     let hasTimes = grouping != .device && grouping != .kind
     let doubtful = doubtfulDays
     let judged = rateCoverage.judgedDays()

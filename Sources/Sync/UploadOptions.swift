@@ -18,7 +18,7 @@ package struct UploadOptions: Hashable, Sendable {
   package var areChangesDue = true
   /// Whether contents that the remote lacked are requested again at once, without waiting for the end of
   /// their delay.
-  package var asksForAbsent = false
+  package var requestsAbsentAtOnce = false
   /// Whether to download readings that were left out earlier.
   package var fetchesHistory = false
   /// Whether to determine the common base zone before anything is sent, because the store has not joined a

@@ -127,11 +127,11 @@ extension UploadSession {
   func fetchAttachments() async throws -> UploadEvent {
     guard let remote = remote.attachments else { return .exhausted }
     let (now, run) = (environment.now(), run)
-    let (setAside, asksForAbsent) = (attachments.setAside, plan.options.asksForAbsent)
+    let (setAside, requestsAbsentAtOnce) = (attachments.setAside, plan.options.requestsAbsentAtOnce)
     let wanted = try store.sync { store -> WantedContent?? in
       if try hasNewItems(store) { return .none }
       return .some(
-        try store.nextContentToFetch(besides: setAside, at: now, includesPostponed: asksForAbsent))
+        try store.nextContentToFetch(besides: setAside, at: now, includesPostponed: requestsAbsentAtOnce))
     }
     guard let wanted else { return .newItemsFirst }
     guard let wanted else {

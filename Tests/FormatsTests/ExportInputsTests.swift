@@ -250,7 +250,7 @@ import Testing
       try ExportInputs(path: file.url.path).open(0, options: Rendering.options())
     }
     #expect(failure?.message.contains("not a spreadsheet") == true)
-    #expect(try inputs(of: ExportInputs(path: file.url.path, passesOver: true)).count == 1)
+    #expect(try inputs(of: ExportInputs(path: file.url.path, skipsUnrecognised: true)).count == 1)
   }
 
   @Test func anArchivedFileWithAnUnclearDateOrderIsReadTwice() throws {

@@ -21,47 +21,47 @@ struct SensorPairsTests {
 
   @Test(arguments: [2, 12, 24, 96])
   func independentValuesAreThoseOfTwoPersons(hours: Int) {
-    #expect(pairs(hours: hours, independent).areOfOthers)
+    #expect(pairs(hours: hours, independent).areOfTwoPersons)
   }
 
   @Test(arguments: [2, 12, 24, 96])
   func sensorsWhoseValuesRiseAndFallTogetherAreOfOnePerson(hours: Int) {
-    #expect(!pairs(hours: hours) { $1 }.areOfOthers)
-    #expect(!pairs(hours: hours) { row, one in one * 1.15 + Double(row % 3) * 8 }.areOfOthers)
+    #expect(!pairs(hours: hours) { $1 }.areOfTwoPersons)
+    #expect(!pairs(hours: hours) { row, one in one * 1.15 + Double(row % 3) * 8 }.areOfTwoPersons)
   }
 
   @Test func lessThanAnHourOfValuesDoesNotProveTwoPersons() {
-    #expect(!pairs(hours: 1) { _, one in one + 20 }.areOfOthers)
+    #expect(!pairs(hours: 1) { _, one in one + 20 }.areOfTwoPersons)
     var pairs = SensorPairs()
     for row in 0..<11 { pairs.add(100, 250, at: Int64(row) * 300) }
-    #expect(!pairs.areOfOthers)
+    #expect(!pairs.areOfTwoPersons)
   }
 
   @Test func valuesThatDifferLittleAreOfOnePerson() {
-    #expect(!pairs(hours: 24) { row, one in one + Double(row * 7 % 11) - 5 }.areOfOthers)
+    #expect(!pairs(hours: 24) { row, one in one + Double(row * 7 % 11) - 5 }.areOfTwoPersons)
     let flat = (0..<300).reduce(into: SensorPairs()) { pairs, row in
       pairs.add(100 + Double(row % 5), 100 + Double(row % 7), at: Int64(row) * 300)
     }
-    #expect(!flat.areOfOthers)
+    #expect(!flat.areOfTwoPersons)
   }
 
   @Test func valuesThatDifferByNearlyHalfAreOfTwoPersonsEvenIfTheyRiseAndFallTogether() {
-    #expect(pairs(hours: 2) { _, one in one * 1.6 }.areOfOthers)
-    #expect(!pairs(hours: 2) { _, one in one * 1.4 }.areOfOthers)
+    #expect(pairs(hours: 2) { _, one in one * 1.6 }.areOfTwoPersons)
+    #expect(!pairs(hours: 2) { _, one in one * 1.4 }.areOfTwoPersons)
   }
 
   @Test func aFewSensorValuesWithLongGapsDoNotShowTwoPersons() {
     var pairs = SensorPairs()
     for row in 0..<3 { pairs.add(100, 180, at: Int64(row) * 86_400) }
-    #expect(!pairs.areOfOthers)
+    #expect(!pairs.areOfTwoPersons)
   }
 
   @Test func twoDaysOfIndependentValuesAreThoseOfTwoPersonsForAnExport() {
     let far = { (row: Int, _: Double) in 140 + 90 * sin(Double(row) / 7 + 2) }
-    #expect(pairs(hours: 49, far).areOfOthersForDays)
-    #expect(!pairs(hours: 47, far).areOfOthersForDays)
-    #expect(!pairs(hours: 96) { row, one in one * 1.3 + Double(row % 3) * 8 }.areOfOthersForDays)
+    #expect(pairs(hours: 49, far).areOfTwoPersonsForDays)
+    #expect(!pairs(hours: 47, far).areOfTwoPersonsForDays)
+    #expect(!pairs(hours: 96) { row, one in one * 1.3 + Double(row % 3) * 8 }.areOfTwoPersonsForDays)
     // If the values of two persons are nearly constant, they look like values of two sensors of one person.
-    #expect(!pairs(hours: 96) { row, _ in 140 + 20 * sin(Double(row) / 7) }.areOfOthersForDays)
+    #expect(!pairs(hours: 96) { row, _ in 140 + 20 * sin(Double(row) / 7) }.areOfTwoPersonsForDays)
   }
 }

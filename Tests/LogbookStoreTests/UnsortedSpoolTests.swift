@@ -132,7 +132,7 @@ import Testing
 }
 
 /// Tests imports whose readings may be kept in the spool until the end of the input.
-@Suite struct WaitingIngestTests {
+@Suite struct SpooledImportTests {
   private struct Interruption: Error {}
   private let scratch: ScratchStore
 

@@ -56,7 +56,7 @@ struct ClockChangeTests {
   func aroundClockChangesEveryGroupLastsAsLongAsTheClockShows(_ change: Change, _ grouping: Grouping) throws {
     let (period, shown) = try Self.watch(change)
     var zone = try LogbookZone(name: change.zone)
-    let possible = PossibleTime(period, by: grouping) { zone.place($0).utcOffset }
+    let possible = PossibleSensorTime(period, by: grouping) { zone.place($0).utcOffset }
     var expected: [Int: Int64] = [:]
     for moment in shown {
       let key = try #require(grouping.key(of: moment.time))

@@ -82,7 +82,7 @@ struct LongPeriodTests {
   @Test(arguments: Grouping.allCases.map(Optional.some) + [nil])
   func hoursSkippedByAClockChangeAreNotCountedAsPossibleSensorTime(_ grouping: Grouping?) {
     let period = Period(start: Self.start, end: Self.start + 5 * Self.day - 6 * 3600)
-    let time = PossibleTime(period, by: grouping, offset: Self.journey)
+    let time = PossibleSensorTime(period, by: grouping, offset: Self.journey)
     #expect(time.total.seconds == period.end - period.start && time.total.days == 5)
     if grouping != nil, grouping != .device, grouping != .kind {
       #expect(time.groups.values.map(\.seconds).reduce(0, +) == time.total.seconds)
@@ -109,7 +109,7 @@ struct LongPeriodTests {
   func thePossibleSensorTimeOfTheGroupsOfALongPeriodAddsUp(_ day: Int64) {
     let period = Period(start: day * Self.day + 5 * 3600 + 7, end: (day + 40) * Self.day + 61)
     for grouping in [Grouping.hour, .day, .week, .month, .weekday] {
-      let time = PossibleTime(period, by: grouping) { _ in 3600 }
+      let time = PossibleSensorTime(period, by: grouping) { _ in 3600 }
       let seconds = time.groups.values.map(\.seconds).reduce(0, +)
       #expect(seconds == period.end - period.start && seconds == time.total.seconds, "\(grouping)")
       #expect(time.total.days == 41, "\(grouping)")

@@ -251,7 +251,7 @@ struct StatisticsTests {
   @Test func anHourSkippedByAClockChangeIsNotCountedAsPossibleSensorTime() throws {
     var zone = try LogbookZone(name: "Europe/Berlin")
     let period = Period(start: Time.at("2026-03-28T23:00"), end: Time.at("2026-03-29T22:00"))
-    let hours = PossibleTime(period, by: .hour) { zone.place($0).utcOffset }
+    let hours = PossibleSensorTime(period, by: .hour) { zone.place($0).utcOffset }
     #expect(hours.total.minutes == 23 * 60 && hours.total.days == 1)
     #expect(hours.groups[2] == nil && hours.groups.count == 23)
   }

@@ -207,7 +207,7 @@ import Testing
     #expect(await requests(scene.b) == ["changes"], "a minute later")
     // If a person asks for missing contents, they are requested at once, but only once in one upload.
     await scene.b.remote.forgetRequests()
-    #expect(try await upload(scene.b) { $0.asksForAbsent = true }.summary.absentAttachments == 1)
+    #expect(try await upload(scene.b) { $0.requestsAbsentAtOnce = true }.summary.absentAttachments == 1)
     #expect(await requests(scene.b).filter { $0 == "fetch" }.count == 1)
     try await upload(scene.a)
     let fetched = try await upload(scene.b).summary

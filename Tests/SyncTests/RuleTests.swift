@@ -159,7 +159,7 @@ import Testing
     Rule("Pending work never expires.", ("SyncTests/PartialTests", "pendingItemsAreStillSentAfterALongTime")),
     Rule(
       "A field that no schema knows is pending, sent, merged and stored like the others.",
-      ("SyncTests/MeetingTests", "aFieldUnknownToTheSchemaIsSyncedLikeAnyOther")),
+      ("SyncTests/IndependentRecordTests", "aFieldUnknownToTheSchemaIsSyncedLikeAnyOther")),
   ]
 
   private static let push = [
@@ -208,8 +208,8 @@ import Testing
       ("SyncTests/LostAnswerTests", "aLostAnswerCausesNoConflictEvenAfterLaterWritesOfOthers")),
     Rule(
       "Nothing about the state of sync leaves the store.",
-      ("SyncTests/MeetingTests", "theLocalSyncStateOfARecordIsNotSent"),
-      ("SyncTests/MeetingTests", "theVersionCounterOfAStoreDoesNotAffectOtherStores")),
+      ("SyncTests/IndependentRecordTests", "theLocalSyncStateOfARecordIsNotSent"),
+      ("SyncTests/IndependentRecordTests", "theVersionCounterOfAStoreDoesNotAffectOtherStores")),
   ]
 
   private static let pull = [
@@ -221,16 +221,16 @@ import Testing
       ("SyncTests/InFlightTests", "anEditOfARecordOnAPulledPageRollsBackTheWholePage")),
     Rule(
       "A page that was requested before the run began is applied only if the run has sent nothing since.",
-      ("SyncTests/IdleRunTests", "aPageRequestedBeforeTheUploadNeverReplacesARecordSentLater"),
-      ("SyncTests/IdleRunTests", "readingsImportedDuringTheRequestAreSentBeforeThePageIsFetchedAgain")),
+      ("SyncTests/IdleUploadTests", "aPageRequestedBeforeTheUploadNeverReplacesARecordSentLater"),
+      ("SyncTests/IdleUploadTests", "readingsImportedDuringTheRequestAreSentBeforeThePageIsFetchedAgain")),
     Rule(
       "What is added during the only request of a run is sent by this run.",
-      ("SyncTests/IdleRunTests", "anItemAddedDuringTheOnlyRequestOfAnUploadIsSentByIt")),
+      ("SyncTests/IdleUploadTests", "anItemAddedDuringTheOnlyRequestOfAnUploadIsSentByIt")),
     Rule(
       "A number of a run is used again only by a store that has the end of this run, and only if it pulled.",
-      ("SyncTests/IdleRunTests", "aStoreCopiedDuringAnUploadReceivesWhatTheUploadSentLater"),
-      ("SyncTests/IdleRunTests", "aStoreCopiedAfterAnUploadReceivesWhatLaterUploadsSent"),
-      ("SyncTests/IdleRunTests", "onlyTheRunNumberOfAnUploadThatPulledIsUsedAgain")),
+      ("SyncTests/IdleUploadTests", "aStoreCopiedDuringAnUploadReceivesWhatTheUploadSentLater"),
+      ("SyncTests/IdleUploadTests", "aStoreCopiedAfterAnUploadReceivesWhatLaterUploadsSent"),
+      ("SyncTests/IdleUploadTests", "onlyTheRunNumberOfAnUploadThatPulledIsUsedAgain")),
     Rule(
       "A page is applied with its cursor, or not at all.",
       ("SyncTests/HistoryTests", "pulledPagesAreStoredWithTheirCursorOrNotAtAll")),
@@ -239,7 +239,7 @@ import Testing
       ("SyncTests/InFlightTests", "constantEditsDuringAPullEndTheUploadWithoutLoss")),
     Rule(
       "The guid alone identifies a record, whatever the server made of its content.",
-      ("SyncTests/MeetingTests", "contentRewrittenByTheRemoteIsStoredAndNotSentAgain")),
+      ("SyncTests/IndependentRecordTests", "contentRewrittenByTheRemoteIsStoredAndNotSentAgain")),
     Rule(
       "The node's own writes never hide what others wrote before.",
       ("SyncTests/HistoryTests", "aStoreStillReceivesEarlierWritesOfOthersAfterItsOwnWrites")),
@@ -247,7 +247,7 @@ import Testing
       "Pulled readings are not sent back.", ("SyncTests/PartialTests", "downloadedReadingsAreNotSentBack")),
     Rule(
       "Nodes that sync in turn become quiet.",
-      ("SyncTests/MeetingTests", "storesThatSyncInTurnStopSendingChanges")),
+      ("SyncTests/IndependentRecordTests", "storesThatSyncInTurnStopSendingChanges")),
     Rule(
       "A download that a person requested comes first, and a cancelled one causes no request.",
       ("SyncTests/DownloadTests", "requestedRecordsAreDownloadedFirst"),
@@ -275,7 +275,9 @@ import Testing
     Rule(
       "A child that arrives for a deleted entry makes the entry a conflict.",
       ("SyncTests/HistoryTests", "aRecordAddedToADeletedEntryIsKeptAndCausesAConflict")),
-    Rule("No clock decides anything.", ("SyncTests/MeetingTests", "storesWithWrongClocksReachTheSameResult")),
+    Rule(
+      "No clock decides anything.",
+      ("SyncTests/IndependentRecordTests", "storesWithWrongClocksReachTheSameResult")),
   ]
 
   private static let failures = [
@@ -464,20 +466,20 @@ import Testing
   private static let nesting = [
     Rule(
       "No store nests entries in a circle, or deeper than one level, in any order of arrival.",
-      ("SyncTests/SettlementTests", "entriesThatWouldContainEachOtherAreAConflict"),
-      ("SyncTests/SettlementTests", "nestingDeeperThanTheCommandLinePermitsIsAConflict"),
-      ("SyncTests/CircleTests", "aStoreThatFirstSeesTwoEntriesContainingEachOtherHasAConflict"),
-      ("SyncTests/CircleTests", "tooDeepNestingIsAConflictForTheFirstStoreThatSeesIt"),
-      ("SyncTests/CircleTests", "inAnyOrderOfMovesNestingStaysValidAndDecisionsEndAllConflicts")),
+      ("SyncTests/ConflictResolutionSyncTests", "entriesThatWouldContainEachOtherAreAConflict"),
+      ("SyncTests/ConflictResolutionSyncTests", "nestingDeeperThanTheCommandLinePermitsIsAConflict"),
+      ("SyncTests/NestingConflictTests", "aStoreThatFirstSeesTwoEntriesContainingEachOtherHasAConflict"),
+      ("SyncTests/NestingConflictTests", "tooDeepNestingIsAConflictForTheFirstStoreThatSeesIt"),
+      ("SyncTests/NestingConflictTests", "inAnyOrderOfMovesNestingStaysValidAndDecisionsEndAllConflicts")),
     Rule(
       "A conflict that is only about the nesting ends when the nesting is valid, and never overwrites an edit.",
-      ("SyncTests/CircleTests", "aNestingConflictDecidedInOneStoreEndsInTheThirdStore"),
-      ("SyncTests/CircleTests", "entriesThatContainEachOtherOnlyTemporarilyAreNotAConflict"),
-      ("SyncTests/CircleTests", "aLaterValidNestingEndsANestingConflict")),
+      ("SyncTests/NestingConflictTests", "aNestingConflictDecidedInOneStoreEndsInTheThirdStore"),
+      ("SyncTests/NestingConflictTests", "entriesThatContainEachOtherOnlyTemporarilyAreNotAConflict"),
+      ("SyncTests/NestingConflictTests", "aLaterValidNestingEndsANestingConflict")),
     Rule(
       "If one conflict is resolved in two opposite ways, the second resolution is a conflict again.",
-      ("SyncTests/SettlementTests", "oppositeResolutionsOfAConflictCauseAnotherConflict"),
-      ("SyncTests/SettlementTests", "equalResolutionsOfAConflictInTwoStoresEndIt")),
+      ("SyncTests/ConflictResolutionSyncTests", "oppositeResolutionsOfAConflictCauseAnotherConflict"),
+      ("SyncTests/ConflictResolutionSyncTests", "equalResolutionsOfAConflictInTwoStoresEndIt")),
     Rule(
       "An import without items is not undone. A change that is too large for a withdrawal is reported and stays.",
       ("LogbookStoreTests/UndoTests", "anImportWithoutItemsCannotBeUndone"),

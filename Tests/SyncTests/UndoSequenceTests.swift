@@ -36,7 +36,7 @@ struct UndoSequenceTests {
     // All stores have all imports. If an import is undone and redone, the store must show the same content as
     // before.
     let shown = try run.nodes[0].shown()
-    for node in run.nodes { try run.expectUndoOfAnUndoIsTheIdentity(node) }
+    for node in run.nodes { try run.expectRedoRestoresTheSameItems(node) }
     try await run.uploadAll(rounds: 4)
     try await run.expectEqual()
     #expect(try run.nodes[0].shown() == shown, "\(axis), seed \(seed)")
@@ -68,7 +68,7 @@ struct UndoSequenceTests {
       case 0, 1, 2: try await importFile(node)
       case 3, 4, 5:
         if let number = try node.imports().randomElement(using: &random) { _ = try node.toggle(number) }
-      case 6: try expectUndoOfAnUndoIsTheIdentity(node)
+      case 6: try expectRedoRestoresTheSameItems(node)
       case 7: try hideReading(node)
       case 8: try hideRecord(node)
       case 9: try hideDevice(node)
@@ -93,7 +93,7 @@ struct UndoSequenceTests {
     }
 
     /// Checks that a store shows the same items after an import is undone and redone.
-    mutating func expectUndoOfAnUndoIsTheIdentity(_ node: SimulatedNode) throws {
+    mutating func expectRedoRestoresTheSameItems(_ node: SimulatedNode) throws {
       let undone = try node.sync().undoneImports()
       let imports = try node.imports().filter { !undone.contains($0) }
       guard let number = imports.randomElement(using: &random) else { return }

@@ -18,7 +18,7 @@ struct SourceBody {
   /// The first bytes of the answer, and whether they are the whole answer.
   func head() throws -> (bytes: [UInt8], isWhole: Bool) {
     let count = try file.size()
-    var bytes = [UInt8](repeating: 0, count: min(count, ServiceTrouble.maxBytes))
+    var bytes = [UInt8](repeating: 0, count: min(count, ServiceProblem.maxBytes))
     try bytes.withUnsafeMutableBytes { try file.read($0, at: 0) }
     return (bytes, count == bytes.count)
   }

@@ -139,7 +139,7 @@ struct SourceRequest {
   /// The failure that an answer states, in a message without the source's name; nil if the answer states
   /// none.
   private func trouble(in body: [UInt8]) -> SourceFailure? {
-    ServiceTrouble.of(body, isPersonKnown: access.patient != nil).map { trouble in
+    ServiceProblem.of(body, isPersonKnown: access.patient != nil).map { trouble in
       SourceFailure(
         Failure(trouble.category, trouble.reason), retryAfterSeconds: trouble.retryAfterSeconds)
     }

@@ -137,7 +137,7 @@ struct UploadCommand: AsyncParsableCommand, PersonVisitor {
     var options = UploadOptions()
     (options.pushes, options.pulls, options.fetchesHistory) = (!pullOnly, !pushOnly, all)
     options.zoneChoice = zone
-    options.asksForAbsent = now
+    options.requestsAbsentAtOnce = now
     if unattended {
       let interval = PullInterval(seconds: try run.store.pullIntervalSeconds())
       options.areChangesDue = interval.isOver(since: run.setting.lastPull, now: Host.now())

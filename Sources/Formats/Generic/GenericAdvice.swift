@@ -86,7 +86,7 @@ struct GenericAdvice {
       mapped.reasonAgainstHint(forValuesIn: mapped.columns[.value]) == nil
     else { return [] }
     let kinds: [ReadingKind?] = problem.kinds.isEmpty ? [options.kind] : problem.kinds
-    let units: [GlucoseUnit?] = openUnits(mapped) ?? [options.unit]
+    let units: [GlucoseUnit?] = possibleUnits(mapped) ?? [options.unit]
     let orders: [String?] =
       orderIsUndecided(mapped, options) ? DateOrder.allCases.map(\.rawValue) : [options.dateOrder]
     return units.flatMap { unit in
@@ -102,7 +102,7 @@ struct GenericAdvice {
   }
 
   /// The possible units of the values; nil if the head determines the unit.
-  private func openUnits(_ mapped: GenericFinding) -> [GlucoseUnit]? {
+  private func possibleUnits(_ mapped: GenericFinding) -> [GlucoseUnit]? {
     var units = GenericUnits(mapped, given: options.unit, isForced: true)
     guard units.isUndecided else { return nil }
     for cell in mapped.header.cells(mapped.columns[.value]) { cell.withField { units.note($0, in: .absent) } }

@@ -132,7 +132,7 @@ extension HeaderWords {
         !["meter", "lab", "labor"].contains($0) && $0.first?.isNumber == false
       }.joined(separator: " "))
     if rest.namesNoValue { return false }
-    return mentionsGlucose || !(isTime || GenericUnits.areOfOthers(words))
+    return mentionsGlucose || !(isTime || GenericUnits.areOfOtherQuantities(words))
   }
 }
 

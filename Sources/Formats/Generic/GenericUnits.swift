@@ -225,7 +225,7 @@ struct GenericUnits {
   }
 
   /// Whether the words of a column's name have a unit of another quantity, and none of glucose.
-  static func areOfOthers(_ words: Set<String>) -> Bool {
+  static func areOfOtherQuantities(_ words: Set<String>) -> Bool {
     !words.isDisjoint(with: otherUnits) && words.isDisjoint(with: ["dl", "mgdl", "mmol", "mmoll"])
   }
 

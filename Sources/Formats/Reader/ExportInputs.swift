@@ -42,7 +42,7 @@ package struct ExportInputs {
 
   private let file: FileSource
   private let content: Content
-  private let passesOver: Bool
+  private let skipsUnrecognised: Bool
 
   /// The file at a path: the archive of a member, or the workbook of a sheet.
   package static func file(of path: String) -> String { memberPath(path)?.0 ?? path }
@@ -51,19 +51,19 @@ package struct ExportInputs {
   /// `file.xlsx:Sheet`.
   ///
   /// - Parameters:
-  ///   - passesOver: whether a file that is not an export is skipped, as a member of an archive is.
+  ///   - skipsUnrecognised: whether a file that is not an export is skipped, as a member of an archive is.
   ///   - isInterrupted: ends the wait for the writer of a named pipe.
   /// - Throws: `Failure`: the file cannot be read, or is a damaged archive.
   package init(
-    path: String, passesOver: Bool = false, isInterrupted: @escaping @Sendable () -> Bool = { false }
+    path: String, skipsUnrecognised: Bool = false, isInterrupted: @escaping @Sendable () -> Bool = { false }
   ) throws {
     guard let (archive, member) = Self.memberPath(path) else {
       try self.init(
-        FileSource(path: path, isInterrupted: isInterrupted), only: nil, passesOver: passesOver)
+        FileSource(path: path, isInterrupted: isInterrupted), only: nil, skipsUnrecognised: skipsUnrecognised)
       return
     }
     try self.init(
-      FileSource(path: archive, isInterrupted: isInterrupted), only: member, passesOver: false)
+      FileSource(path: archive, isInterrupted: isInterrupted), only: member, skipsUnrecognised: false)
   }
 
   /// Takes over an open descriptor, such as standard input. An archive from a pipe is kept in a file that no
@@ -71,12 +71,12 @@ package struct ExportInputs {
   package init(descriptor: Int32, name: String, isInterrupted: @escaping @Sendable () -> Bool) throws {
     let source = try FileSource(descriptor: descriptor, name: name)
     source.isInterrupted = isInterrupted
-    try self.init(source, only: nil, passesOver: false)
+    try self.init(source, only: nil, skipsUnrecognised: false)
   }
 
-  private init(_ source: FileSource, only member: String?, passesOver: Bool) throws {
+  private init(_ source: FileSource, only member: String?, skipsUnrecognised: Bool) throws {
     guard ZipArchive.isArchive(try source.peek(4)) else {
-      (file, self.passesOver) = (source, passesOver)
+      (file, self.skipsUnrecognised) = (source, skipsUnrecognised)
       content = try Self.compoundFile(source).map { .document($0) } ?? .file
       guard member == nil || content.isDocument else {
         throw Failure(.missingInput, "\(source.name): not a ZIP archive or a spreadsheet")
@@ -90,24 +90,24 @@ package struct ExportInputs {
       content = document
       // A sheet that a person named must be an export, so it is never skipped. The only sheet of a file is
       // skipped only if the file itself may be skipped.
-      self.passesOver = member == nil && (passesOver || document.count > 1)
+      self.skipsUnrecognised = member == nil && (skipsUnrecognised || document.count > 1)
       return
     }
     content = try Self.members(of: archive, only: member, name: file.name)
     // A member that a person named must be an export, so it is never skipped.
-    self.passesOver = member == nil
+    self.skipsUnrecognised = member == nil
   }
 
   /// Opens a spreadsheet that was unpacked from an archive to `file`.
   ///
   /// - Throws: `UnrecognisedInput` for a ZIP archive that is not the file of an office program.
-  private init(member file: FileSource, only sheet: String?, passesOver: Bool) throws {
+  private init(member file: FileSource, only sheet: String?, skipsUnrecognised: Bool) throws {
     let archive = try ZipArchive(descriptor: file.descriptor, name: file.name)
     guard let document = try Self.document(in: archive, file.name, only: sheet, file.isInterrupted) else {
       throw UnrecognisedInput(name: file.name, reason: "this is \(Signature.nestedArchive)")
     }
     (self.file, content) = (file, document)
-    self.passesOver = sheet == nil && (passesOver || document.count > 1)
+    self.skipsUnrecognised = sheet == nil && (skipsUnrecognised || document.count > 1)
   }
 
   /// The content of an archive that is the file of an office program; nil for an archive of separate files.
@@ -180,7 +180,7 @@ package struct ExportInputs {
         return try open(places[place], of: spreadsheet, options)
       }
     } catch let unrecognised as UnrecognisedInput {
-      guard passesOver else { throw unrecognised.failure }
+      guard skipsUnrecognised else { throw unrecognised.failure }
       return .unread(name: unrecognised.name, reason: unrecognised.reason)
     }
   }
@@ -192,7 +192,8 @@ package struct ExportInputs {
     let source = try ArchivedSource(member, of: archive, in: file)
     source.isInterrupted = options.isInterrupted
     if let spreadsheet = try MemberSpreadsheet.copy(of: source, member) {
-      return .spreadsheet(try ExportInputs(member: spreadsheet, only: sheet, passesOver: passesOver))
+      return .spreadsheet(
+        try ExportInputs(member: spreadsheet, only: sheet, skipsUnrecognised: skipsUnrecognised))
     }
     guard sheet == nil else { throw Failure(.missingInput, "\(source.name): not a spreadsheet") }
     // If no format reads the member, this call fails before the member is unpacked to its end.
@@ -206,7 +207,7 @@ package struct ExportInputs {
     let source = SheetSource(place, of: spreadsheet, in: file)
     let sheet = spreadsheet.sheets[place]
     if let refusal = sheet.refusal { throw UnrecognisedInput(name: source.name, reason: refusal) }
-    if sheet.isHidden, passesOver {
+    if sheet.isHidden, skipsUnrecognised {
       throw UnrecognisedInput(
         name: source.name, reason: "the sheet is hidden; to import it, add its name to that of the file")
     }

@@ -23,7 +23,7 @@ enum ServerAnswer {
   /// The reason why the answer holds no data, and what to do next; nil for any other input.
   static func refusal(of head: InputHead) -> String? {
     guard let members = head.answer, !members.isEmpty else { return nil }
-    if let trouble = ServiceTrouble.of(members) { return trouble.reason }
+    if let trouble = ServiceProblem.of(members) { return trouble.reason }
     guard
       members.keys.allSatisfy({ envelope.contains($0.lowercased()) }),
       !members.values.contains(where: hasItems)

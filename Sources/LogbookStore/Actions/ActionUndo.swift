@@ -179,7 +179,7 @@ struct ActionUndo {
 
   /// Whether an undo may delete an added entry. Every record that belongs to the entry must have been added
   /// by the same action and be unchanged since.
-  private func isFree(_ entry: String) throws -> Bool {
+  private func mayDeleteEntry(_ entry: String) throws -> Bool {
     try RecordEditor.children(of: entry, database).allSatisfy { child in
       guard let pair = pairs[child], pair.before == nil, let after = pair.after,
         let record = try RecordEditor.fetch(child, database)
@@ -201,7 +201,7 @@ struct ActionUndo {
     }
     switch (direction, pair.before, pair.after) {
     case (.undo, nil, let after?):
-      return try current.agrees(with: after) && isFree(guid) ? .delete : nil
+      return try current.agrees(with: after) && mayDeleteEntry(guid) ? .delete : nil
     case (.undo, let before?, let after?): return current.agrees(with: after) ? .write(before) : nil
     case (.redo, nil, let after?): return current.isDeleted ? .write(after) : nil
     case (.redo, let before?, let after?):

@@ -25,7 +25,7 @@ package final class IngestWriter {
     var given = GivenItems()
     var doubled = DoubledTimes()
     /// The range of positions at which the ingest stored new readings, by the ids of their series.
-    var stretches: [Int64: NewStretch] = [:]
+    var stretches: [Int64: NewRange] = [:]
     /// What the input states about its person, as far as it is already stored.
     var persons: Set<StatedPerson> = []
   }
@@ -55,7 +55,7 @@ package final class IngestWriter {
   private var guid: String?
   private(set) var scattered: UnsortedSpool?
   /// Whether unsorted readings are buffered until the end. It becomes false if there is no space for them.
-  private var keepsScattered: Bool
+  private var spoolsUnsorted: Bool
   var readings: ReadingWriter?
   var records: RecordWriter?
   var corrections: Corrections?
@@ -73,7 +73,7 @@ package final class IngestWriter {
     self.database = database
     self.source = source
     self.isAtomic = isAtomic
-    keepsScattered = source.mayWait
+    spoolsUnsorted = source.mayWait
     do {
       if isAtomic { try database.beginTransaction(.immediate) }
       try inTransaction { try begin() }
@@ -131,7 +131,7 @@ package final class IngestWriter {
   @discardableResult
   package func write(_ batch: IngestBatch) throws -> [Rejection] {
     guard !batch.isEmpty else { return [] }
-    let waits = try keepsScattered && (scattered != nil || shouldSortFirst(batch.readings))
+    let waits = try spoolsUnsorted && (scattered != nil || shouldSortFirst(batch.readings))
     var refused: [Rejection] = []
     try inTransaction(then: { try self.noteMovedTimes(in: batch) }) {
       try requireZone(for: batch)
@@ -163,7 +163,7 @@ package final class IngestWriter {
   }
 
   /// Whether the buffer of unsorted readings is full, so that they must be stored before the next batch.
-  package var hasEnoughScattered: Bool { scattered?.isFull == true }
+  package var isSpoolFull: Bool { scattered?.isFull == true }
 
   /// Stores the buffered readings, batch by batch.
   ///
@@ -181,7 +181,7 @@ package final class IngestWriter {
   }
 
   /// Discards the buffered readings, since a person who interrupts an import does not want to wait for them.
-  package func dropScattered() { scattered = nil }
+  package func discardSpool() { scattered = nil }
 
   /// Extends `firstCounted` and `lastCounted` by the doses and meals of a batch that has new records. In this
   /// range, the caller looks for the same items from other sources.
@@ -314,9 +314,9 @@ package final class IngestWriter {
       if scattered == nil { scattered = try UnsortedSpool() }
       try scattered?.add(batch, of: state.deviceIDs)
     } catch {
-      keepsScattered = false
+      spoolsUnsorted = false
     }
-    return keepsScattered
+    return spoolsUnsorted
   }
 
   /// Stores readings, except those that the store already has as another kind; see `KindMismatch`.
@@ -387,7 +387,7 @@ package final class IngestWriter {
     return refused
   }
 
-  private func note(_ stretch: NewStretch) {
+  private func note(_ stretch: NewRange) {
     guard state.stretches[stretch.series.id]?.add(stretch) == nil else { return }
     state.stretches[stretch.series.id] = stretch
   }

@@ -35,7 +35,7 @@ package struct StoreMerge {
   ///   has changed.
   package func run(into store: Store) throws -> (ingest: Int64, counts: IngestCounts) {
     let zone = try commonZone(with: store)
-    try learnWithdrawals(of: store)
+    try copyWithdrawals(of: store)
     let source = IngestSource(
       name: name, format: Self.format, startedAt: now, modifiedAt: nil, decisions: [],
       zone: InputZone(zone, isGiven: false, placesReadings: false), acceptsPerson: true, isMerge: true)
@@ -70,7 +70,7 @@ package struct StoreMerge {
 
   /// Applies the withdrawals of the store to `other`, the private copy of the other store. The copy then
   /// states which of the hidden items its own imports contain.
-  private func learnWithdrawals(of store: Store) throws {
+  private func copyWithdrawals(of store: Store) throws {
     let kind = RecordKind.withdrawal.rawValue
     let withdrawals = try store.read { try AgedRecord.page(after: "", kind: kind, limit: .max, $0) }
     try other.write { database in

@@ -18,7 +18,7 @@ package struct LikelyDuplicate: Hashable, Sendable {
 }
 
 /// The range of one series in which an ingest stored new readings.
-struct NewStretch {
+struct NewRange {
   let series: Series
   private(set) var count: Int
   private(set) var positions: ClosedRange<Int64>
@@ -30,7 +30,7 @@ struct NewStretch {
   }
 
   /// Adds the readings that a later batch of the ingest stored in the series.
-  mutating func add(_ next: NewStretch) {
+  mutating func add(_ next: NewRange) {
     count += next.count
     positions =
       min(
@@ -78,7 +78,7 @@ extension IngestWriter {
   }
 
   /// The series of other devices with readings of the same kind in the same range of time.
-  private func others(than stretch: NewStretch, limit: Int) throws -> [SameMinutes.Other] {
+  private func others(than stretch: NewRange, limit: Int) throws -> [SameMinutes.Other] {
     let rows = try Row.fetchAll(
       database.cachedStatement(
         sql: """

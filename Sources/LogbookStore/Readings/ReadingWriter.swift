@@ -52,7 +52,7 @@ final class ReadingWriter {
     var doubled: [(time: DeviceTime, isClockSetBack: Bool)] = []
     var newByKind: [ReadingKind: Int] = [:]
     /// For each series, the range of positions in which new readings were stored.
-    var stretches: [NewStretch] = []
+    var stretches: [NewRange] = []
     /// Indexes of readings in the batch whose tick a stored reading of another day already has.
     var restarted: [Int] = []
     /// The number of known readings that a withdrawal hides.

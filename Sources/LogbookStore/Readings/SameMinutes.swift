@@ -67,7 +67,7 @@ struct SameMinutes {
 
   private let database: Database
   private let ingest: Int64
-  private let stretch: NewStretch
+  private let stretch: NewRange
   private let other: Other
   /// The newest readings of the other series, if its positions are counts.
   private var counted: [Value]?
@@ -76,7 +76,7 @@ struct SameMinutes {
   /// device rounds them, or the other device rounds them.
   private var (cut, ownRounded, otherRounded) = (0, 0, 0)
 
-  init(_ database: Database, ingest: Int64, _ stretch: NewStretch, with other: Other) {
+  init(_ database: Database, ingest: Int64, _ stretch: NewRange, with other: Other) {
     (self.database, self.ingest, self.stretch, self.other) = (database, ingest, stretch, other)
   }
 

@@ -29,7 +29,7 @@ struct SensorComparison {
   private let database: Database
   private let ingest: Int64
   /// Whether the input is a table, whose device is unknown. For an export, stricter bounds apply: see
-  /// `areOfOthersForDays`.
+  /// `areOfTwoPersonsForDays`.
   private let isTable: Bool
   /// The compared values of an export, in the order in which the export states them.
   private var compared: [Value] = []
@@ -75,7 +75,7 @@ struct SensorComparison {
     guard let first = own.first, let last = own.last else { return false }
     let stored = try stored(first.instant - Self.longestStep...last.instant + Self.longestStep)
     compare(own, stored)
-    return isTable ? pairs.areOfOthers : try pairs.areOfOthersForDays && !areMoved()
+    return isTable ? pairs.areOfTwoPersons : try pairs.areOfTwoPersonsForDays && !areMoved()
   }
 
   /// Whether the input's values follow the stored values if the times of the input are moved by some hours.
@@ -192,7 +192,7 @@ struct SensorPairs {
   }
 
   /// Whether the values differ so much that two persons wore the sensors.
-  var areOfOthers: Bool {
+  var areOfTwoPersons: Bool {
     guard count >= Self.minCount, seconds >= Self.minSeconds else { return false }
     let difference = differences / Double(count)
     if difference > 0.4 { return true }
@@ -208,7 +208,7 @@ struct SensorPairs {
   /// were added to one person's values. None of 500 such pairs of sensors is wrongly recognised as worn by
   /// two persons, if the person has diabetes. For other persons, with flat curves and poor sensors, 2.5 % of
   /// the pairs are.
-  var areOfOthersForDays: Bool {
+  var areOfTwoPersonsForDays: Bool {
     seconds >= Self.secondsOfDays && correlation < 0.3 && differences / Double(count) > 0.25
   }
   private static let secondsOfDays: Int64 = 48 * 3600

@@ -115,9 +115,9 @@ struct SeriesTable {
   }
 
   /// For each series, the ranges of positions and times of its new readings.
-  var stretches: [NewStretch] {
+  var stretches: [NewRange] {
     zip(all, changes).filter { $1.new > 0 }.map { series, change in
-      NewStretch(
+      NewRange(
         series, count: change.new, positions: change.positions.first...change.positions.last,
         times: change.times.first...change.times.last)
     }

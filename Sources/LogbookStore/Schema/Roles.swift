@@ -10,11 +10,11 @@ enum Roles {
     switch role {
     case .reader: try database.execute(sql: "PRAGMA query_only = ON")
     case .importer: try database.execute(sql: writesLocally)
-    case .editor: try database.execute(sql: storesNoReading + leavesProvenanceAlone + writesLocally)
+    case .editor: try database.execute(sql: storesNoReading + refusesProvenanceChanges + writesLocally)
     case .resolver:
       try database.execute(
-        sql: storesNoReading + leavesProvenanceAlone + leavesReadingSyncAlone + leavesBlobSyncAlone
-          + takesRemoteSideAsBase
+        sql: storesNoReading + refusesProvenanceChanges + leavesReadingSyncAlone + leavesBlobSyncAlone
+          + allowsOnlyResolutions
           + editsRecords
           + leavesRemoteAlone)
     case .sync: try database.execute(sql: leavesVersionAlone + followsUploads)
@@ -63,7 +63,7 @@ enum Roles {
 
   /// Refuses to set the provenance of a record. Only an import or a remote can know the provenance of a
   /// record that has none.
-  private static let leavesProvenanceAlone = """
+  private static let refusesProvenanceChanges = """
     CREATE TEMP TRIGGER role_leaves_provenance_alone
     BEFORE UPDATE OF \(RecordColumns.provenance.joined(separator: ", ")) ON main.record
     WHEN \(changes(RecordColumns.provenance))
@@ -110,7 +110,7 @@ enum Roles {
   /// Refuses changes of the sync columns, except those of a resolution of a conflict. A resolution makes the
   /// remote's state the base, and writes the chosen content as an edit. A decision about a deleted entry has
   /// no base, so that a different decision on another node becomes a conflict.
-  private static let takesRemoteSideAsBase = """
+  private static let allowsOnlyResolutions = """
     CREATE TEMP TRIGGER role_takes_remote_side_as_base
     BEFORE UPDATE OF \(syncColumns.joined(separator: ", ")) ON main.record
     WHEN (\(changes(syncColumns))) AND NOT (

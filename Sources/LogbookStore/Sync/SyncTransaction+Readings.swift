@@ -149,7 +149,7 @@ extension SyncTransaction {
   private func note(_ same: [SameReading], of keys: [ReadingKey]) throws {
     try forgetUnanswered(keys)
     for item in same where keys.indices.contains(item.item) {
-      try storeMatch(keys[item.item], as: item.document, isOnlyThere: true)
+      try storeMatch(keys[item.item], as: item.document, isOnlyInForeignDocument: true)
     }
   }
 

@@ -9,7 +9,7 @@ import SQLiteRows
 struct SameReadings {
   private struct Document {
     let key: [UInt8]
-    let isOnlyThere: Bool
+    let isOnlyInForeignDocument: Bool
   }
 
   private var all: [ReadingKey: [Document]] = [:]
@@ -19,13 +19,13 @@ struct SameReadings {
 
   /// Whether the remote has the reading only in documents of other programs.
   func isHeldOnlyByOthers(_ key: ReadingKey) -> Bool {
-    !all.isEmpty && all[key]?.contains { $0.isOnlyThere } == true
+    !all.isEmpty && all[key]?.contains { $0.isOnlyInForeignDocument } == true
   }
 
   /// All identities under which the remote has a reading.
   func identities(of key: ReadingKey, _ identity: [UInt8]) -> [[UInt8]] {
     guard let documents = all[key] else { return [identity] }
-    return (documents.contains { $0.isOnlyThere } ? [] : [identity]) + documents.map(\.key)
+    return (documents.contains { $0.isOnlyInForeignDocument } ? [] : [identity]) + documents.map(\.key)
   }
 
   /// Whether the remote has the reading only under its own identity.
@@ -34,8 +34,8 @@ struct SameReadings {
     all.isEmpty || identities(of: key, identity) == [identity]
   }
 
-  fileprivate mutating func insert(_ key: ReadingKey, _ document: [UInt8], isOnlyThere: Bool) {
-    all[key, default: []].append(Document(key: document, isOnlyThere: isOnlyThere))
+  fileprivate mutating func insert(_ key: ReadingKey, _ document: [UInt8], isOnlyInForeignDocument: Bool) {
+    all[key, default: []].append(Document(key: document, isOnlyInForeignDocument: isOnlyInForeignDocument))
   }
 }
 
@@ -55,22 +55,22 @@ extension SyncTransaction {
         partition: try stored[0], position: try stored[1], series: try stored[2], valueBucket: try stored[3],
         occurrence: try stored[4])
       let document: Data = try stored[5]
-      same.insert(key, Array(document), isOnlyThere: try stored[6])
+      same.insert(key, Array(document), isOnlyInForeignDocument: try stored[6])
     }
     return same
   }
 
   /// Stores that a document of another program contains this reading.
   ///
-  /// - Parameter isOnlyThere: whether the remote has no document that glucoport wrote for the reading.
-  func storeMatch(_ key: ReadingKey, as document: [UInt8], isOnlyThere: Bool) throws {
+  /// - Parameter isOnlyInForeignDocument: whether the remote has no document that glucoport wrote for the reading.
+  func storeMatch(_ key: ReadingKey, as document: [UInt8], isOnlyInForeignDocument: Bool) throws {
     try database.executeCached(
       sql: """
         INSERT INTO same_as (series, position, value_bucket, occurrence, document, is_only_there)
         VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
         """,
       arguments: [
-        key.series, key.position, key.valueBucket, key.occurrence, Data(document), isOnlyThere,
+        key.series, key.position, key.valueBucket, key.occurrence, Data(document), isOnlyInForeignDocument,
       ])
   }
 
@@ -136,14 +136,14 @@ extension SyncTransaction {
       // if the import is undone.
       case .itself(let own):
         for reading in own where !reading.isPulled {
-          try storeMatch(reading.key, as: document, isOnlyThere: true)
+          try storeMatch(reading.key, as: document, isOnlyInForeignDocument: true)
           if !reading.isUploaded { marked.append(reading.key) }
           if reading.isWithdrawn { pulled.restate(reading.key) }
         }
       case .other(let own): pulled.disputed.formUnion(own.map(\.key))
       case .same(let own):
         for reading in own {
-          try storeMatch(reading.key, as: document, isOnlyThere: !reading.isUploaded)
+          try storeMatch(reading.key, as: document, isOnlyInForeignDocument: !reading.isUploaded)
           if !reading.isUploaded { marked.append(reading.key) }
           if reading.isWithdrawn { pulled.restate(reading.key) }
         }

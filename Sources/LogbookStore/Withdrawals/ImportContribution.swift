@@ -55,7 +55,7 @@ struct ImportContribution {
   ///
   /// Searching its readings reads the whole table. So this is done last, and with CASE, since SQLite
   /// evaluates both sides of AND.
-  func areEmpty() throws -> Bool {
+  func hasNoItems() throws -> Bool {
     try Bool.fetchOne(
       database.cachedStatement(
         sql: """

@@ -125,7 +125,7 @@ struct UndoPlan {
       counts.isDoneAlready = true
     } else if direction == .redo {
       try planRedo()
-    } else if try claims.areEmpty() {
+    } else if try claims.hasNoItems() {
       counts.broughtNothing = true
     } else {
       try planUndo()

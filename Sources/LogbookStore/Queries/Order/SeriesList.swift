@@ -77,8 +77,8 @@ struct SeriesList {
   /// For each series id below 4096, the index in `all`; -1 for a series that is not listed. Nearly all ids
   /// are so small. An array is used, since hashing an id for each row would take as much time as reading some
   /// of its columns.
-  private let nearPlaces: [Int]
-  private let farPlaces: [Int64: Int]
+  private let indexesOfSmallIDs: [Int]
+  private let indexesOfLargeIDs: [Int64: Int]
   private static let nearNumbers: Range<Int64> = 0..<4096
 
   /// The series with readings that the filter selects.
@@ -105,14 +105,16 @@ struct SeriesList {
       near += Array(repeating: -1, count: max(0, Int(series.id) + 1 - near.count))
       near[Int(series.id)] = place
     }
-    (nearPlaces, farPlaces) = (near, far)
+    (indexesOfSmallIDs, indexesOfLargeIDs) = (near, far)
   }
 
   /// The index in `all` of the series with this id; nil if it is not listed.
   @inline(__always)
   func place(of series: Int64) -> Int? {
-    guard UInt64(bitPattern: series) < UInt64(nearPlaces.count) else { return farPlaces[series] }
-    let place = nearPlaces[Int(series)]
+    guard UInt64(bitPattern: series) < UInt64(indexesOfSmallIDs.count) else {
+      return indexesOfLargeIDs[series]
+    }
+    let place = indexesOfSmallIDs[Int(series)]
     return place < 0 ? nil : place
   }
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import Sync
 
 /// Tests conflicts that two people resolve, and conflicts about entries that would contain each other.
-@Suite struct SettlementTests {
+@Suite struct ConflictResolutionSyncTests {
   /// Makes a conflict in both nodes: one node deletes an entry while the other node adds a record to it.
   private func orphaned() async throws -> (scene: Scene, entry: String, child: String) {
     let scene = try await Scene()

@@ -9,7 +9,7 @@ import Testing
 @testable import Sync
 
 /// Tests records that two stores made independently before they synced with one server.
-@Suite struct MeetingTests {
+@Suite struct IndependentRecordTests {
   @Test func equalRecordsTypedInTwoStoresAreTwoRecords() async throws {
     let scene = try await Scene()
     let guids = [try scene.a.add(["a": "walk"]), try scene.b.add(["a": "walk"])]

@@ -10,7 +10,7 @@ import Testing
 
 /// Tests uploads of a store that has nothing to send. Such an upload sends only one request, with the run
 /// number of the previous upload.
-@Suite struct IdleRunTests {
+@Suite struct IdleUploadTests {
   @Test func anUploadWithNothingToDoSendsOneRequestWithTheLastRunNumber() async throws {
     let scene = try await scene()
     let before = try scene.a.setting()

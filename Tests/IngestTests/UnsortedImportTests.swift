@@ -9,7 +9,7 @@ import SeededRandom
 import Testing
 
 /// Tests files with unsorted rows.
-@Suite struct ScatteredImportTests {
+@Suite struct UnsortedImportTests {
   private struct Stop: Error {}
   private static let header = "time,kind,glucose (mg/dL),device"
 

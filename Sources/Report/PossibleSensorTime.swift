@@ -23,7 +23,7 @@ package struct Period: Hashable, Sendable {
 ///
 /// An hour that the clocks repeat counts twice, and an hour that the clocks skip does not count. So a day has
 /// 23, 24 or 25 hours.
-package struct PossibleTime: Sendable {
+package struct PossibleSensorTime: Sendable {
   /// The possible time of one group.
   package struct Share: Sendable {
     /// The number of seconds of the group within the period.

@@ -7,7 +7,7 @@ import Testing
 
 /// Tests when rejected items end an import, the error messages for them, and the texts for the difference of
 /// a meter's clock.
-@Suite struct WordsOfAnImportTests {
+@Suite struct ImportMessageTests {
   private static func policy(isStrict: Bool = false, _ maxRejections: Int? = nil) -> ImportPolicy {
     var policy = ImportPolicy()
     (policy.isStrict, policy.maxRejections) = (isStrict, maxRejections)
