@@ -32,8 +32,8 @@ extension VerifySession {
       note(isRequeued: try store.sync { try $0.requeue(record: record.guid) })
     }
     for incoming in Array(recordsMissingHere.values) + recordsDiffering.values { try take(incoming) }
-    // The remote has no digests over contents. So each content is requested once, and sent if the remote
-    // lacks it.
+    // The remote gives no digests by which the contents of attachments could be compared. So the next upload
+    // asks the remote for each content, and sends those that it lacks.
     try store.requeueContents()
   }
 

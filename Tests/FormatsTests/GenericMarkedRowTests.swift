@@ -114,7 +114,7 @@ import Testing
   @Test(arguments: [
     "after the control of the homework", "average day, total mess in the kitchen", "ok", "totally fine",
   ])
-  func aRemarkIsNotTakenForAWordThatMarksItsRow(_ remark: String) throws {
+  func aRemarkDoesNotMarkItsRowAsNoReading(_ remark: String) throws {
     let text = "time,glucose,remark\n" + Self.rows { ",\($0 == 9 ? "\"\(remark)\"" : "ok")" }
     #expect(try ScratchFile(text).readings().readings.count == 24)
   }

@@ -104,7 +104,7 @@ import Testing
     ("Pump mode", ["Closed loop", "Open loop"]), ("Pump", ["MiniMed", "Medtronic"]),
     ("Label", ["CGM check", "Breakfast"]),
   ])
-  func aWordForASensorInOtherColumnsDoesNotDecideTheKind(_ header: String, _ words: [String]) throws {
+  func aWordForASensorDecidesTheKindOnlyInAColumnOfSources(_ header: String, _ words: [String]) throws {
     let sticks = (0..<12).flatMap { day in [431, 733, 1103, 1304].map { day * 1440 + $0 + day * 7 % 45 } }
     let rows = words.indices.map { word in
       // The words alternate, as names of persons do.

@@ -262,7 +262,7 @@ import Testing
     #expect(!lines[0].contains("truncated"))
   }
 
-  @Test func aLastLibreViewLineThatMayHaveLostItsEndIsTruncated() throws {
+  @Test func aLastLibreViewLineThatMayBeIncompleteIsReportedAsTruncated() throws {
     let row = LibreExport.row("14-05-2025 08:00", 0, "99")
     for lost in 1...15 {
       let text = LibreExport.header("mg/dL") + "\n" + row.dropLast(lost)

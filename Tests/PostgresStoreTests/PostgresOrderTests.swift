@@ -77,7 +77,7 @@ import Testing
       await #expect(throws: ServiceError.busy("the storage is busy; try again", retryAfterSeconds: 1)) {
         try await client.push(Sample.history(2))
       }
-      // Requests for other logbooks do not wait for the lock.
+      // `connection` holds the lock of one logbook. Requests for other logbooks do not wait for it.
       #expect(try await Client(stand, as: stand.stranger).push(Sample.history(2)).stored == 2)
       try connection.run("ROLLBACK", by: Self.soon)
       #expect(try await client.push(Sample.history(2)).stored == 1)

@@ -5,9 +5,10 @@ import Logbook
 /// Decides whether the amounts of a row are read, in a table in which a person named columns of doses or
 /// carbohydrates. Other columns may state the kind, the unit or the state (such as planned) of each amount.
 ///
-/// In a table with a separate column of glucose or ketones, a column such as `Type` can describe those, so only a
-/// column such as `Insulin type` is used. The words of a row are compared with closed lists. A row of another kind is counted
-/// under its word. A row is rejected if its word is on no list, since its amount may or may not be a dose.
+/// In a table with a separate column of glucose or ketones, a column such as `Type` can describe those. There,
+/// only a column such as `Insulin type` is used. The words of a row are compared with closed lists. A row of
+/// another kind is counted under its word. A row is rejected if its word is on no list, since its amount may or
+/// may not be a dose.
 struct GenericAmountRows {
   /// What a row's amount is.
   private enum Verdict {

@@ -240,7 +240,7 @@ private struct FoundChanges {
     changes.append(Change(point: point, positions: point.position...point.position, verdict: verdict))
   }
 
-  /// Adds the open range to the changes.
+  /// Ends the range that `open` holds, if there is one, and adds it to the changes.
   mutating func endRange() {
     if let open { changes.append(open) }
     (open, idle) = (nil, 0)
