@@ -871,7 +871,8 @@ struct FetchTests {
     #expect(try await program.run("fetch").output == "phone: new 3 · known 0\n")
     let calibrated = full.replacing(#""sgv":1"#, with: #""sgv":2"#)
     answers.answer = .status(200, Array(calibrated.utf8))
-    #expect(try await program.run("fetch").output == "phone: new 0 · known 3\n")
+    let changed = try await program.run("fetch").output
+    #expect(changed == "phone: new 0 · known 0 · changed at the source 3\n", "\(changed)")
     answers.answer = .status(200, Array(calibrated.replacing(#","device":"xDrip-Libre""#, with: "").utf8))
     let brief = try await program.run("fetch")
     #expect(brief.output == "phone: new 0 · known 3\n", "\(brief)")
