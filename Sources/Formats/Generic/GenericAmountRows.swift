@@ -36,8 +36,6 @@ struct GenericAmountRows {
     let statesUses: Bool
     /// Whether a person selected the rows by this column, so that unknown words in it are read.
     let isPicked: Bool
-    /// Whether the column has the role `use`, so that it also has names of insulins that are on no list.
-    let isOfUse: Bool
     /// Whether one of the first words names a dose. A word such as `Meal` is then probably food.
     let namesDoses: Bool
     /// Whether the first words show what the column states. Only a column of states can be without such words.
@@ -69,7 +67,6 @@ struct GenericAmountRows {
           index: index, name: finding.header.names[sign.place], use: sign.use,
           statesUses: sign.use == .kind || cells.allSatisfy(Self.statesUse),
           isPicked: finding.watches.contains { $0.place == sign.place && $0.isPick },
-          isOfUse: sign.place == finding.columns[.use],
           // Columns of the kind of a bolus have words such as `Meal` and `Correction`.
           namesDoses: words.contains { Self.isDose($0) && $0.words.isDisjoint(with: Self.corrections) },
           isEvident: words.contains { Self.isEvidence($0, sign.use, isFood: isFood) })
@@ -192,7 +189,6 @@ struct GenericAmountRows {
     switch verdict {
     case .other(Self.foodName), .other(Self.insulinName): return hasBoth ? .read : verdict
     case .unknown where column.isPicked: return .read
-    case .unknown where column.isOfUse && !word.consists(of: Self.meals): return .read
     case .unknown where column.use == .state && !column.isEvident: return .read
     case .read, .other, .unknown: return verdict
     }
