@@ -84,6 +84,15 @@ import Testing
     #expect(export.readings.count == 2)
   }
 
+  @Test func inOneColumnForDosesAndFoodARowThatIsNeitherIsCountedOnce() throws {
+    let map = ["insulin": "Value", "carbs": "Value"]
+    let rows = ["Bolus,5", "Carbs,60", "Meal,40", "Glucose,132", "Blue,7"]
+    let export = try export(rows, "Type,Value", map)
+    #expect(export.records.compactMap { $0.fields.amount("units") } == [5])
+    #expect(export.records.compactMap { $0.fields.amount("carbs") } == [60, 40])
+    #expect(export.skipped == ["glucose": 1] && export.rejections.count == 1)
+  }
+
   /// Next to rows that are named a bolus, a row named only by a meal is probably food.
   @Test(arguments: ["Meal", "Food", "Snack", "Lunch", "Dinner"])
   func aMealNextToABolusIsRejectedAsADose(_ word: String) throws {

@@ -50,15 +50,18 @@ struct GenericAmountRows {
   private let isFood: Bool
   /// Whether the table has different columns for doses and food. A row of either kind may then have both.
   private let hasBoth: Bool
-  /// Whether a column of amounts also has another role, for rows of another kind.
-  private let isShared: Bool
+  /// Whether a column of amounts is also one of glucose or ketones, whose rules count or refuse the other rows.
+  private let sharesReadings: Bool
+  /// Whether doses and food have one column.
+  let sharesAmounts: Bool
   private var columns: [Column] = []
 
   /// - Parameter isFood: whether the amounts are carbohydrates and not doses.
   init(_ finding: GenericFinding, isFood: Bool) {
     self.isFood = isFood
     let roles = Roles(finding)
-    (hasBoth, isShared) = (roles.hasBoth, roles.isShared)
+    hasBoth = roles.hasBoth
+    (sharesReadings, sharesAmounts) = (roles.sharesReadings, roles.sharesAmounts)
     columns = Self.signs(in: finding, isFood: isFood).compactMap { sign in
       finding.columns.amountSigns.firstIndex(of: sign.place).map { index in
         let cells = finding.header.cells(sign.place)
@@ -88,7 +91,8 @@ struct GenericAmountRows {
     /// Whether glucose or ketones have a column without amounts.
     let hasReadings: Bool
     let hasBoth: Bool
-    let isShared: Bool
+    let sharesReadings: Bool
+    let sharesAmounts: Bool
 
     init(_ finding: GenericFinding) {
       func places(_ roles: [GenericRole]) -> Set<Int> {
@@ -98,7 +102,8 @@ struct GenericAmountRows {
       let measured = places(GenericRole.measured)
       hasReadings = !measured.isSubset(of: doses.union(foods))
       hasBoth = !doses.isEmpty && !foods.isEmpty && doses.isDisjoint(with: foods)
-      isShared = !doses.isDisjoint(with: foods) || !measured.isDisjoint(with: doses.union(foods))
+      sharesReadings = !measured.isDisjoint(with: doses.union(foods))
+      sharesAmounts = !doses.isDisjoint(with: foods)
     }
   }
 
@@ -137,11 +142,15 @@ struct GenericAmountRows {
   }
 
   /// Whether the amounts of a row are read. Otherwise the row is counted or rejected.
-  mutating func reads(_ row: Row, _ places: GenericColumns, into out: inout BatchBuilder) -> Bool {
+  ///
+  /// - Parameter isFoodRead: whether the same amount of the row is read as food, so that nothing is missing.
+  mutating func reads(
+    _ row: Row, _ places: GenericColumns, isFoodRead: Bool = false, into out: inout BatchBuilder
+  ) -> Bool {
     guard let (column, verdict) = firstObjection(to: row, places) else { return true }
+    if isFoodRead || sharesReadings { return false }
     if case .other(let name) = verdict {
-      // The other role of a shared column reads or counts the row.
-      if !isShared { out.skip(name) }
+      out.skip(name)
     } else {
       out.reject(
         row,

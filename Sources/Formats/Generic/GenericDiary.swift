@@ -116,7 +116,16 @@ struct GenericDiary {
     let named = row[columns[.serial]].isEmpty ? row[columns[.device]].text : row[columns[.serial]].text
     let owner = named.isEmpty ? table : named
     let hasDoses = doses.contains { !row[columns[$0.role]].isEmpty }
-    let readsDoses = !hasDoses || rows?.doses.reads(row, columns, into: &out) ?? true
+    let hasFoods = foods.contains { !row[columns[$0.role]].isEmpty }
+    // If doses and food have one column, only the rules for doses count or reject a row that is neither.
+    let sharesAmounts = rows?.doses.sharesAmounts ?? false
+    let readsFoods =
+      !hasFoods
+      || (sharesAmounts
+        ? rows?.foods.reads(row, columns) : rows?.foods.reads(row, columns, into: &out)) ?? true
+    let isFoodRead = sharesAmounts && hasFoods && readsFoods
+    let readsDoses =
+      !hasDoses || rows?.doses.reads(row, columns, isFoodRead: isFoodRead, into: &out) ?? true
     for column in doses where readsDoses {
       guard let dose = amount(column.role, PlausibleAmounts.units) else { continue }
       var fields: [String: FieldValue] = ["units": .number(dose)]
@@ -129,8 +138,6 @@ struct GenericDiary {
       if let subtype { fields["subtype"] = .text(subtype) }
       out.add(.insulin, at: time, owner: Self.owner(owner, column.role), line: row.line, fields)
     }
-    let hasFoods = foods.contains { !row[columns[$0.role]].isEmpty }
-    let readsFoods = !hasFoods || rows?.foods.reads(row, columns, into: &out) ?? true
     for column in foods where readsFoods {
       let range = column.field == "carbs" ? PlausibleAmounts.grams : PlausibleAmounts.servings
       guard let food = amount(column.role, range) else { continue }
