@@ -187,8 +187,13 @@ package struct StatsQuery {
   }
 
   /// The instant of the newest visible reading in UTC seconds, and the time that its clock showed.
-  package func newestReading() throws -> (utc: Int64, shown: DeviceTime)? {
-    try newestItem { $0.recordKinds = [] }.map { ($0.utc, DeviceTime(seconds: $0.shown)) }
+  ///
+  /// - Parameter latest: the last instant of a reading that counts; nil to count all plausible ones.
+  package func newestReading(until latest: Int64? = nil) throws -> (utc: Int64, shown: DeviceTime)? {
+    try newestItem { filter in
+      filter.recordKinds = []
+      if let latest { filter.until = min(filter.until ?? .max, latest + 1) }
+    }.map { ($0.utc, DeviceTime(seconds: $0.shown)) }
   }
 
   /// The instant of the newest visible item in UTC seconds. Items more than 26 hours after the present are

@@ -146,7 +146,7 @@ struct DoctorFacts {
       backups: backups(content, now: now))
     facts.bluetooth = bluetooth
     if case .examined(let examination) = content.content {
-      facts.sources = examination.sources.map { SourceFacts.of($0, user: user) }
+      facts.sources = examination.sources.map { SourceFacts.of($0, user: user, now: now) }
       facts.jobs.hasSources = !facts.sources.isEmpty
     }
     return facts

@@ -25,6 +25,16 @@ import Testing
     #expect(findings(30 * 86_400 + 1).first?.fix == "glucoport backup '/home/anna/backup'")
   }
 
+  /// A clock that was ahead at the backup must not make the backup look new until that time.
+  @Test func aBackupInTheFutureIsReportedAsAWarning() {
+    #expect(findings(-120) == [])
+    for age in [-121, -400 * 86_400] as [Int64] {
+      let found = findings(age)
+      #expect(found.map(\.state) == [.warn], "\(age)")
+      #expect(found.first?.detail.hasSuffix("which is in the future, so that its age is unknown") == true)
+    }
+  }
+
   @Test func aMissingBackupIsReportedAsANote() {
     #expect(findings(nil).map(\.state) == [.note])
     #expect(findings(60, isThere: false).map(\.state) == [.note])

@@ -253,6 +253,63 @@ import Testing
     #expect(hours.status == 0 && hours.errors == "", "\(hours)")
   }
 
+  /// A reading in the future has no age, so the newest one before it counts.
+  @Test func readingsInTheFutureDoNotHideThatTheOthersAreOld() async throws {
+    let program = try Program()
+    #expect(try await program.run("config", "timezone", "UTC").status == 0)
+    func bring(_ seconds: Int64) async throws {
+      let time = DeviceTime(seconds: Int64(Date().timeIntervalSince1970) + seconds)
+      var rows = ReadingRows()
+      rows.add(.smbg, "100", at: time.text)
+      try program.write(rows.csv, to: "rows.csv")
+      #expect(try await program.run("import", "--quiet", program.path("rows.csv")).status == 0)
+    }
+    let check = ["status", "--check", "--quiet", "--max-reading-age", "7d"]
+    try await bring(20 * 3600)
+    let future = try await program.run(arguments: check)
+    #expect(
+      future.status == 3 && future.errors.contains("which is in the future, so that its age is unknown"),
+      "\(future)")
+    try await bring(-8 * 86400 - 600)
+    let old = try await program.run(arguments: check)
+    #expect(old.status == 3 && old.errors.contains("the newest reading is 8 days old"), "\(old)")
+    try await bring(-86400)
+    let recent = try await program.run(arguments: check)
+    #expect(recent.status == 0 && recent.errors == "", "\(recent)")
+  }
+
+  // MARK: - A clock that was ahead
+
+  /// After the clock was ahead once, times in the future must not silence the checks until then.
+  @Test func statusReportsAnUploadAndABackupInTheFuture() async throws {
+    let outcome = try await run(
+      """
+      check() { glucoport status --check --quiet $* 2>told; echo $?; sed 's/20[0-9-]*T[0-9:]*Z/TIME/' told; }
+      glucoport upload --quiet; glucoport backup b.db --quiet
+      check --max-age 1h --max-backup-age 36h
+      soon=$(($(date +%s) + 60)); later=$(($(date +%s) + 34000000))
+      for time in $soon $later; do
+        sqlite3 a.db "UPDATE remote SET last_success = $time"
+        sed -i "s/\\"made_at\\":[0-9]*/\\"made_at\\":$time/" a.db-backups
+        check --max-age 1h; check --max-backup-age 36h
+      done
+      check
+      """)
+    let future = "TIME, which is in the future, so that its age is unknown"
+    #expect(
+      outcome.output == """
+        0
+        0
+        0
+        75
+        glucoport: overdue: no upload succeeded since \(future)
+        3
+        glucoport: backup: the last backup is of \(future); 'glucoport backup FOLDER' makes one
+        0
+
+        """, "\(outcome)")
+  }
+
   // MARK: - A remote that never worked
 
   @Test func statusReportsARemoteWithoutASuccessfulUpload() async throws {

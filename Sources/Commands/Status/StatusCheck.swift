@@ -109,11 +109,13 @@ struct StatusCheck {
   /// A message if the newest reading is older than its maximum age; nil otherwise.
   private var stale: String? {
     guard let (time, maxAge) = newestReading, isOver(time, maxAge) else { return nil }
-    let age = now - time
+    let advice = "import newer ones, or see 'glucoport log' for the last imports"
+    guard let age = StoredAge.seconds(of: time, now: now) else {
+      return "the newest reading is of \(moment(time)); \(advice)"
+    }
     let words =
       age < 2 * 86400 ? counted(Int(age / 3600), "hour") : counted(Int(age / 86400), "day")
-    return
-      "the newest reading is \(words) old, of \(instant(time)); import newer ones, or see 'glucoport log' for the last imports"
+    return "the newest reading is \(words) old, of \(instant(time)); \(advice)"
   }
 
   /// A message if the last backup is older than its maximum age, or missing; nil otherwise.
@@ -121,7 +123,7 @@ struct StatusCheck {
     guard let (time, maxAge) = lastBackup else { return nil }
     guard let time else { return "no backup was made so far; 'glucoport backup FOLDER' makes one" }
     return isOver(time, maxAge)
-      ? "the last backup is of \(instant(time)); 'glucoport backup FOLDER' makes one" : nil
+      ? "the last backup is of \(moment(time)); 'glucoport backup FOLDER' makes one" : nil
   }
 
   /// Messages about sources: lasting failures, missing sensor values, and fetches that have not succeeded for
@@ -140,7 +142,7 @@ struct StatusCheck {
       } else if let maxAge, let last = state.lastSuccess ?? state.setAt, isOver(last, maxAge) {
         let reason = state.lastError.map { " (\(displayed($0)))" } ?? ""
         found.append(
-          (.temporary, "no fetch from \(displayed(source.name)) succeeded since \(instant(last))\(reason)"))
+          (.temporary, "no fetch from \(displayed(source.name)) succeeded since \(moment(last))\(reason)"))
       }
       return found
     }
@@ -153,11 +155,11 @@ struct StatusCheck {
     let reason = (sync.remote?.lastError).map { " (\(displayed($0)))" } ?? ""
     if pending > 0, isOver(sync.oldestPending ?? 0, maxAge) {
       return counted(pending, "item is", "items are") + " pending"
-        + (sync.oldestPending.map { ", the oldest since \(instant($0))" } ?? "") + reason
+        + (sync.oldestPending.map { ", the oldest since \(moment($0))" } ?? "") + reason
     }
     guard let remote = sync.remote else { return nil }
     guard let last = remote.lastSuccess else { return neverUploaded(remote, maxAge).map { $0 + reason } }
-    return isOver(last, maxAge) ? "no upload succeeded since \(instant(last))" + reason : nil
+    return isOver(last, maxAge) ? "no upload succeeded since \(moment(last))" + reason : nil
   }
 
   /// A message about a remote with which no upload has succeeded yet; nil if it was set only recently.
@@ -165,11 +167,21 @@ struct StatusCheck {
     let url = displayed(remote.access.url)
     if let since = remote.since {
       return isOver(since, maxAge)
-        ? "no upload to \(url) has succeeded yet, although it was set on \(instant(since))" : nil
+        ? "no upload to \(url) has succeeded yet, although it was set on \(moment(since))" : nil
     }
     // If it is unknown when the remote was set, there is a message only after a failed attempt.
     return remote.lastError == nil ? nil : "no upload to \(url) has succeeded yet"
   }
 
-  private func isOver(_ time: Int64, _ maxAge: Int64) -> Bool { now - time > maxAge }
+  /// Whether a time is older than its maximum age. A time in the future has no age, so it counts as too old:
+  /// otherwise, the check would report nothing until that time.
+  private func isOver(_ time: Int64, _ maxAge: Int64) -> Bool {
+    StoredAge.seconds(of: time, now: now).map { $0 > maxAge } ?? true
+  }
+
+  /// A time for a message. If it is in the future, the message states that its age is unknown.
+  private func moment(_ time: Int64) -> String {
+    let isFuture = StoredAge.seconds(of: time, now: now) == nil
+    return instant(time) + (isFuture ? ", which is in the future, so that its age is unknown" : "")
+  }
 }

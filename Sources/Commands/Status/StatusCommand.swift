@@ -90,8 +90,10 @@ struct StatusCommand: PersonVisitor {
     let now = Host.now()
     let zone = try store.timezone()
     let newest = try maxReadingAge.flatMap { span in
-      try StatsQuery(store: store, device: nil, zone: zone, now: now).newestReading()
-        .map { (time: $0.utc, maxAge: span.seconds) }
+      let query = try StatsQuery(store: store, device: nil, zone: zone, now: now)
+      // A reading in the future has no age, so the newest one before it counts, if there is one.
+      let newest = try query.newestReading(until: now + StoredAge.toleratedSeconds) ?? query.newestReading()
+      return newest.map { (time: $0.utc, maxAge: span.seconds) }
     }
     let sources = try store.sourcesWithHoles()
     let findings = StatusCheck(

@@ -33,7 +33,12 @@ package struct BackupFacts: Sendable {
       ]
     }
     let made = "the last backup is of \(DeviceTime(seconds: last.madeAt).text)Z"
-    if now - last.madeAt > Self.maxAge {
+    guard let age = StoredAge.seconds(of: last.madeAt, now: now) else {
+      return [
+        Finding(.backups, .warn, "\(made), which is in the future, so that its age is unknown", fix: fix)
+      ]
+    }
+    if age > Self.maxAge {
       return [Finding(.backups, .warn, "\(made), more than 30 days ago", fix: fix)]
     }
     guard isThere != false else {

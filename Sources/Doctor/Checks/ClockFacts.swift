@@ -27,9 +27,6 @@ package struct ClockFacts: Sendable {
     self.serverLead = serverLead
   }
 
-  /// The tolerated difference between two clocks: two minutes, as for the clocks of meters.
-  private static let toleratedSeconds: Int64 = 120
-
   private static let fix = "sudo timedatectl set-ntp true"
 
   /// The problems of the clock. If there are none, one finding states the time on the clock.
@@ -42,10 +39,10 @@ package struct ClockFacts: Sendable {
     }
     if now < release {
       fail("which is before this version of glucoport was made")
-    } else if let lastSuccess, now < lastSuccess - Self.toleratedSeconds {
+    } else if let lastSuccess, StoredAge.seconds(of: lastSuccess, now: now) == nil {
       fail("which is before the last import or upload at \(DeviceTime(seconds: lastSuccess).text)Z")
     }
-    if let serverLead, abs(serverLead) > Self.toleratedSeconds {
+    if let serverLead, abs(serverLead) > StoredAge.toleratedSeconds {
       found.append(
         Finding(
           .clock, .warn,

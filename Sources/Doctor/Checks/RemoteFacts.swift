@@ -55,7 +55,9 @@ package struct RemoteFacts: Sendable {
   private var url: String { remote.access.url }
 
   private var success: String {
-    remote.lastSuccess.map { "last upload \(DeviceTime(seconds: $0).text)Z" } ?? "no upload yet"
+    guard let last = remote.lastSuccess else { return "no upload yet" }
+    let isFuture = StoredAge.seconds(of: last, now: now) == nil
+    return "last upload \(DeviceTime(seconds: last).text)Z" + (isFuture ? ", which is in the future" : "")
   }
 
   private var purged: [Finding] {

@@ -9,30 +9,44 @@ package struct SourceFacts: Sendable {
   package var setting: SourceSetting
   /// The user id of this process.
   package var user: UInt32
+  /// The host's clock in UTC seconds.
+  package var now: Int64
   /// The file with the secret for the source; nil without one, and if it cannot be read.
   package var tokenFile: FileFact?
   /// The program that the source runs as a command; nil without one, and if it cannot be read.
   package var program: FileFact?
 
   /// A source with the facts about its files.
-  package init(_ setting: SourceSetting, user: UInt32, tokenFile: FileFact? = nil, program: FileFact? = nil) {
+  package init(
+    _ setting: SourceSetting, user: UInt32, tokenFile: FileFact? = nil, program: FileFact? = nil, now: Int64
+  ) {
     (self.setting, self.user, self.tokenFile, self.program) = (setting, user, tokenFile, program)
+    self.now = now
   }
 
   /// Reads the facts about the files of a source.
-  package static func of(_ setting: SourceSetting, user: UInt32) -> SourceFacts {
+  package static func of(_ setting: SourceSetting, user: UInt32, now: Int64) -> SourceFacts {
     SourceFacts(
       setting, user: user, tokenFile: setting.access.tokenFile.flatMap { .at($0, followsLink: true) },
-      program: setting.access.command.first.flatMap { .at($0, followsLink: true) })
+      program: setting.access.command.first.flatMap { .at($0, followsLink: true) }, now: now)
   }
 
   /// The problems of the source. If there are none, one finding states the time of the last fetch.
   var findings: [Finding] {
     let found = token + command + attempts
     if !found.isEmpty { return found }
-    let success =
-      setting.state.lastSuccess.map { "last fetch \(DeviceTime(seconds: $0).text)Z" } ?? "no fetch yet"
-    return [Finding(.sources, .ok, "\(name): \(success)")]
+    guard let last = setting.state.lastSuccess else {
+      return [Finding(.sources, .ok, "\(name): no fetch yet")]
+    }
+    let success = "\(name): last fetch \(DeviceTime(seconds: last).text)Z"
+    guard StoredAge.seconds(of: last, now: now) != nil else {
+      return [
+        Finding(
+          .sources, .warn, "\(success), which is in the future, so that its age is unknown",
+          fix: "glucoport fetch \(quoted(name))")
+      ]
+    }
+    return [Finding(.sources, .ok, success)]
   }
 
   private var name: String { setting.name }
