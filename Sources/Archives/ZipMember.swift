@@ -20,6 +20,8 @@ package struct ZipMember {
   let method: UInt16
   let flags: UInt16
   let checksum: UInt32
+  /// When the member was last written; nil if the directory states no valid time.
+  package let time: ZipTime?
   /// The Unix file type and permissions; 0 from systems without them.
   private let mode: UInt32
   /// The offset of the member's header in the file.
@@ -66,7 +68,8 @@ package struct ZipMember {
     var size = bytes.number(place + 24, 4)
     var offset = bytes.number(place + 42, 4)
     let extra = place + 46 + nameLength
-    readLargeSizes(bytes, extra, extra + extraLength, &size, &packedSize, &offset)
+    let extras = extra..<extra + extraLength
+    readLargeSizes(bytes, extras, &size, &packedSize, &offset)
     let (start, overflows) = offset.addingReportingOverflow(base)
     if overflows { return nil }
     // The upper byte of "version made by" is the system: 3 is Unix, 19 macOS.
@@ -75,35 +78,26 @@ package struct ZipMember {
     let member = ZipMember(
       name: String(decoding: bytes[(place + 46)..<extra], as: UTF8.self), size: size, packedSize: packedSize,
       method: UInt16(bytes.number(place + 10, 2)), flags: UInt16(bytes.number(place + 8, 2)),
-      checksum: UInt32(bytes.number(place + 16, 4)), mode: system == 3 || system == 19 ? attributes >> 16 : 0,
-      offset: start)
+      checksum: UInt32(bytes.number(place + 16, 4)), time: ZipTime.read(bytes, at: place, extra: extras),
+      mode: system == 3 || system == 19 ? attributes >> 16 : 0, offset: start)
     return (member, length)
   }
 
   /// Reads sizes that exceed 32 bits from the ZIP64 field.
   private static func readLargeSizes(
-    _ bytes: [UInt8], _ from: Int, _ to: Int, _ size: inout UInt64, _ packedSize: inout UInt64,
+    _ bytes: [UInt8], _ extras: Range<Int>, _ size: inout UInt64, _ packedSize: inout UInt64,
     _ offset: inout UInt64
   ) {
-    var place = from
-    while place + 4 <= to {
-      let length = Int(bytes.number(place + 2, 2))
-      guard place + 4 + length <= to else { return }
-      if bytes.number(place, 2) == 1 {
-        var next = place + 4
-        let end = next + length
-        func read(_ value: inout UInt64) {
-          guard value == 0xFFFF_FFFF, next + 8 <= end else { return }
-          value = bytes.number(next, 8)
-          next += 8
-        }
-        read(&size)
-        read(&packedSize)
-        read(&offset)
-        return
-      }
-      place += 4 + length
+    guard let field = ZipExtraField.all(in: bytes, extras).first(where: { $0.id == 1 }) else { return }
+    var next = field.content.lowerBound
+    func read(_ value: inout UInt64) {
+      guard value == 0xFFFF_FFFF, next + 8 <= field.content.upperBound else { return }
+      value = bytes.number(next, 8)
+      next += 8
     }
+    read(&size)
+    read(&packedSize)
+    read(&offset)
   }
 }
 

@@ -18,6 +18,10 @@ package struct ZipWriter {
     package var isZip64 = false
     /// A wrong offset of the member for the archive's directory; nil for the true offset.
     package var statedOffset: Int?
+    /// The local time of the member in the format of DOS: the date in the upper 16 bits; 0 for none.
+    package var time = 0
+    /// Extra fields for the archive's directory.
+    package var extra: [UInt8] = []
 
     package init(
       name: String, bytes: [UInt8], isDeflated: Bool = true, statedSize: Int? = nil,
@@ -54,15 +58,16 @@ package struct ZipWriter {
       let size = entry.statedSize ?? entry.bytes.count
       let name = Array(entry.name.utf8)
       var common = Self.number(entry.flags, 2) + Self.number(entry.method ?? (entry.isDeflated ? 8 : 0), 2)
-      common += Self.number(0, 4) + Self.number(Int(checksum), 4)
+      common += Self.number(entry.time, 4) + Self.number(Int(checksum), 4)
       common += Self.number(entry.isZip64 ? 0xFFFF_FFFF : packed.count, 4)
       common += Self.number(entry.isZip64 ? 0xFFFF_FFFF : size, 4)
       out += [0x50, 0x4B, 3, 4] + Self.number(45, 2) + common
       out += Self.number(name.count, 2) + Self.number(0, 2) + name + packed
       let extra =
-        entry.isZip64
-        ? Self.number(1, 2) + Self.number(24, 2) + Self.number(size, 8) + Self.number(packed.count, 8)
-          + Self.number(offset, 8) : []
+        entry.extra
+        + (entry.isZip64
+          ? Self.number(1, 2) + Self.number(24, 2) + Self.number(size, 8) + Self.number(packed.count, 8)
+            + Self.number(offset, 8) : [])
       directory += [0x50, 0x4B, 1, 2, 45, 3] + Self.number(45, 2) + common
       directory += Self.number(name.count, 2) + Self.number(extra.count, 2) + Self.number(0, 2)
       directory += Self.number(0, 4) + Self.number(entry.mode << 16, 4)

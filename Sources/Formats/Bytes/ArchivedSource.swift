@@ -19,10 +19,15 @@ final class ArchivedSource: InputSource {
   private let file: FileSource
   private var background = BackgroundDigest()
 
-  init(_ member: ZipMember, of archive: ZipArchive, in file: FileSource) throws {
+  /// - Parameter options: the zone of the member's local time, and the clock that shows whether it is
+  ///   plausible. Without a plausible time, the member has the time of the archive.
+  init(
+    _ member: ZipMember, of archive: ZipArchive, in file: FileSource, _ options: ExportOptions
+  ) throws {
     name = "\(file.name):\(member.name)"
     size = Int64(exactly: member.size)
-    modifiedAt = file.modifiedAt
+    modifiedAt =
+      options.now.flatMap { member.time?.seconds(in: options.zone, now: $0) } ?? file.modifiedAt
     self.file = file
     self.member = try ZipMemberSource(member, of: archive, name: name)
   }

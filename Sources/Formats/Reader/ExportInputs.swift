@@ -189,7 +189,7 @@ package struct ExportInputs {
     _ member: ZipMember, of archive: ZipArchive, sheet: String?, _ options: ExportOptions
   ) throws -> Opened {
     if let refusal = member.refusal { return .unread(name: "\(file.name):\(member.name)", reason: refusal) }
-    let source = try ArchivedSource(member, of: archive, in: file)
+    let source = try ArchivedSource(member, of: archive, in: file, options)
     source.isInterrupted = options.isInterrupted
     if let spreadsheet = try MemberSpreadsheet.copy(of: source, member) {
       return .spreadsheet(
