@@ -226,10 +226,8 @@ struct ImportCommand: ClassifiedCommand {
     if json {
       try output.json(ImportObject(report, doubles, isDryRun: dryRun))
     } else if quiet {
-      // These messages concern totals and times, so even a quiet job prints them: cron sends them to a person
-      // by mail.
       showDoubles(of: report, doubles, output)
-      for warning in report.doubts + report.counts.warnings {
+      for warning in ImportSummary.warnings(report, isQuiet: true) {
         output.message("\(displayed(report.source)): \(warning)")
       }
     } else {

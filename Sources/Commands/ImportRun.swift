@@ -48,6 +48,9 @@ final class ImportRun {
       if wasInterrupted || index < paths.places.count - 1 { statuses.append(ExitStatus(signal: signal)) }
       break
     }
+    for folder in paths.folders {
+      for line in tallies[folder]?.warningLines ?? [] { output.message(line) }
+    }
     if command.quiet || command.json { return }
     for folder in paths.folders {
       for line in tallies[folder]?.lines(of: folder, isDryRun: command.dryRun) ?? [] {
@@ -226,13 +229,9 @@ final class ImportRun {
       try warnOfOthersItems(report, doses)
       try warnOfOtherColumns(report)
       if let folder = place.folder, !command.json {
-        tallies[folder]?.add(report)
+        tallies[folder]?.add(report, isQuiet: command.quiet)
         command.showDoubles(
           of: report, try ImportDoubles(report.ingest, report.counts, target.store()), output)
-        let warnings = command.quiet ? [] : [report.otherTable].compactMap(\.self)
-        for warning in report.doubts + warnings {
-          output.message("\(displayed(report.source)): \(warning)")
-        }
         return command.reportProblems(report, output)
       }
       return try command.show(report, in: target.store, output)
@@ -317,10 +316,19 @@ struct FolderTally {
   private var formats: [String: Int] = [:]
   private var reasons: [String: Int] = [:]
   private var duplicates: [String: Int] = [:]
+  /// The warnings in the order of the inputs, and the inputs that have each of them.
+  private var warnings: [(text: String, sources: [String])] = []
 
   /// Adds the results for one input.
-  mutating func add(_ report: ImportReport) {
+  mutating func add(_ report: ImportReport, isQuiet: Bool) {
     inputs += 1
+    for text in ImportSummary.warnings(report, isQuiet: isQuiet) {
+      if let index = warnings.firstIndex(where: { $0.text == text }) {
+        warnings[index].sources.append(report.source)
+      } else {
+        warnings.append((text, [report.source]))
+      }
+    }
     formats[report.format, default: 0] += 1
     counts += report.counts
     for duplicate in report.likelyDuplicates {
@@ -331,6 +339,14 @@ struct FolderTally {
 
   /// Counts a file that is not an export, with the reason.
   mutating func countSkipped(_ reason: String) { reasons[reason, default: 0] += 1 }
+
+  /// The warnings about the inputs. Equal ones are one line, which names the first input.
+  var warningLines: [String] {
+    warnings.map { text, sources in
+      let more = sources.count > 1 ? " and \(counted(sources.count - 1, "more export"))" : ""
+      return "\(displayed(sources[0]))\(more): \(text)"
+    }
+  }
 
   /// The results as lines of text.
   func lines(of folder: String, isDryRun: Bool) -> [String] {
@@ -344,6 +360,8 @@ struct FolderTally {
       lines += ImportSummary.lines(counts)
       if let notTaken = ImportSummary.notTaken(counts.notTaken) { lines.append(notTaken) }
       if let skipped = ImportSummary.skipped(counts) { lines.append(skipped) }
+      lines += ImportSummary.zoneNotes(counts)
+      if let hidden = ImportSummary.hiddenNote(counts) { lines.append(hidden) }
     }
     lines += duplicates.keys.sorted().map {
       "likely the same readings: \(grouped(duplicates[$0] ?? 0)) of \($0)"

@@ -18,9 +18,6 @@ package struct ImportReport: Sendable {
   package let decisions: [Decision]
   /// Warnings for the person. They reject nothing.
   package let warnings: [String]
-  /// The one of `warnings` about rows that were not stored because another table has records at their times;
-  /// nil without such rows.
-  package let otherTable: String?
   /// The warnings that even a quiet import prints, for example in an unattended job; empty if nothing was
   /// stored.
   package let doubts: [String]
@@ -106,7 +103,7 @@ extension StoreMerge {
   package func report(into store: Store) throws -> ImportReport {
     let result = try run(into: store)
     return ImportReport(
-      ingest: result.ingest, source: name, format: Self.format, decisions: [], warnings: [], otherTable: nil,
+      ingest: result.ingest, source: name, format: Self.format, decisions: [], warnings: [],
       doubts: [], statesPerson: false,
       counts: result.counts, end: .whole, rejections: [], likelyDuplicates: [], meter: nil)
   }

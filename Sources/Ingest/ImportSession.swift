@@ -80,7 +80,7 @@ package struct ImportSession {
     let counts = outcome?.counts ?? IngestCounts()
     return ImportReport(
       ingest: outcome?.ingest ?? 0, source: read.name, format: read.format, decisions: read.decisions,
-      warnings: read.warnings + (outcome?.warnings ?? []), otherTable: outcome?.otherTable,
+      warnings: read.warnings + (outcome?.warnings ?? []),
       doubts: (counts.newReadings + counts.newRecords > 0 ? read.doubts : []) + (outcome?.doubts ?? []),
       statesPerson: read.statedPersons.contains { !$0.isOfAccount }, counts: counts, end: read.end,
       rejections: rejections,
@@ -97,8 +97,6 @@ extension ImportSession {
     let warnings: [String]
     /// The warnings about totals, which an unattended import must report, too.
     let doubts: [String]
-    /// The warning about another table, which is also in `warnings`; nil without one.
-    let otherTable: String?
   }
 
   /// Writes every batch, then the readings that the writer spooled because they were not in order of time.
@@ -163,7 +161,7 @@ extension ImportSession {
       writer.doubledDays + [missing, writer.otherTable].compactMap(\.self) + doubts + writer.counts.warnings
     return Outcome(
       ingest: writer.ingestID, counts: writer.counts, duplicates: try writer.likelyDuplicates(),
-      warnings: warnings, doubts: doubts, otherTable: writer.otherTable)
+      warnings: warnings, doubts: doubts)
   }
 
   /// Performs work. After a signal, any error becomes `ImportInterruption`, since the signal caused it.

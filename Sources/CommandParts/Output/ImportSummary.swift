@@ -19,6 +19,25 @@ package enum ImportSummary {
     }
     if let notTaken = notTaken(counts.notTaken) { lines.append(notTaken) }
     if let skipped = skipped(counts) { lines.append(skipped) }
+    lines += zoneNotes(counts)
+    lines += warnings(report, isQuiet: false).map { "warning: \($0)" }
+    lines += report.likelyDuplicates.map(line)
+    lines += doubles.lines
+    if let hidden = hiddenNote(counts) { lines.append(hidden) }
+    if let rejectsFile, counts.rejected > 0 { lines.append("rejected rows: \(displayed(rejectsFile))") }
+    if isDryRun { lines.append("preview: nothing was stored") }
+    return lines.enumerated().map { $0.offset == 0 ? $0.element : "  " + $0.element }
+  }
+
+  /// The warnings of a report that are shown. They are the same for files, members of archives, files in
+  /// folders and pipes. Those of a quiet import concern totals and times, and cron sends them by mail.
+  package static func warnings(_ report: ImportReport, isQuiet: Bool) -> [String] {
+    (isQuiet ? report.doubts + report.counts.warnings : report.warnings).map(displayed)
+  }
+
+  /// Lines about items whose times follow another zone than that of the import, or moved with it.
+  package static func zoneNotes(_ counts: IngestCounts) -> [String] {
+    var lines: [String] = []
     if counts.periodItems > 0 {
       lines.append(
         "\(counted(counts.periodItems, "item keeps", "items keep")) the zone of a period, which was stated after the zone of "
@@ -30,15 +49,13 @@ package enum ImportSummary {
           + "\(counts.movedItems == 1 ? "it" : "them"), too, and the zone that was given last counts; 'glucoport undo' of this "
           + "import moves \(counts.movedItems == 1 ? "it" : "them") back")
     }
-    lines += report.warnings.map { "warning: \(displayed($0))" }
-    lines += report.likelyDuplicates.map(line)
-    lines += doubles.lines
-    if counts.withdrawnReadings > 0 {
-      lines.append("hidden readings stay hidden; to show those of an undone import again: --again")
-    }
-    if let rejectsFile, counts.rejected > 0 { lines.append("rejected rows: \(displayed(rejectsFile))") }
-    if isDryRun { lines.append("preview: nothing was stored") }
-    return lines.enumerated().map { $0.offset == 0 ? $0.element : "  " + $0.element }
+    return lines
+  }
+
+  /// How to show readings again that stay hidden; nil if there are none.
+  package static func hiddenNote(_ counts: IngestCounts) -> String? {
+    counts.withdrawnReadings > 0
+      ? "hidden readings stay hidden; to show those of an undone import again: --again" : nil
   }
 
   /// The sentence about two devices that probably have the same readings.
