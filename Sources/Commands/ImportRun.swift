@@ -209,7 +209,9 @@ final class ImportRun {
       onProgress: { meter.show(ImportCommand.progress(name, $0, $1)) },
       onRejection: { [rejectsFile] in try rejectsFile?.add($0, header: $1) },
       isInterrupted: { SignalFlag.isRaised },
-      onDevices: others.map { others in { try others.requireNone(of: $0, in: name, place.path) } },
+      onDevices: others.map { others in
+        { try others.requireNone(of: $0, in: name) { $0.hint(toImport: place.path) } }
+      },
       onFirstBatch: stores == nil && !keepsDoses
         ? nil
         : { batch, format in

@@ -56,6 +56,22 @@ import Testing
     #expect(zip(found, found.dropFirst()).allSatisfy { $0.madeAt + 1 == $1.madeAt })
   }
 
+  @Test func theNoteOfABackupIsFoundByTheBytesOfACopy() throws {
+    let copy = scratch.folder.appending(path: "copy").path
+    try Data("the bytes of a backup".utf8).write(to: URL(filePath: copy))
+    #expect(try notes.note(ofBytesAt: copy) == nil)
+    var digest = Digest()
+    digest.update("the bytes of a backup")
+    let sha256 = digest.hexadecimal()
+    let made = BackupNote(madeAt: 1, path: "/gone.db", size: 21, sha256: sha256)
+    try notes.add(made)
+    try notes.add(BackupNote(madeAt: 2, path: "/other.db", size: 21, sha256: "abc"))
+    #expect(try notes.note(ofBytesAt: copy) == made)
+    try Data("the bytes of a backuq".utf8).write(to: URL(filePath: copy))
+    #expect(try notes.note(ofBytesAt: copy) == nil)
+    #expect(throws: Failure.self) { try notes.note(ofBytesAt: copy + ".none") }
+  }
+
   @Test func aSymbolicLinkInsteadOfTheBackupNotesIsNotFollowed() throws {
     let other = scratch.folder.appending(path: "other").path
     try Data("text".utf8).write(to: URL(filePath: other))

@@ -56,14 +56,7 @@ struct RestoreCommand: PrintingCommand {
         "\(displayed(file.path)): this backup is damaged: \(displayed(damage)); restore another one")
     }
     let backup = try Store.unchanged(path: file.path)
-    if !otherPerson,
-      let reason = try OtherStore(backup, at: file.path).signOfOtherPerson(against: present, at: path)
-    {
-      throw Failure(
-        .badInput,
-        "\(displayed(file.path)): \(reason); nothing was restored; if it is of the same person, add --other-person"
-      )
-    }
+    if !otherPerson { try requireSamePerson(backup, present, path) }
     try warn(ofChangeIn: BackupNotes(storePath: path), output)
     let settings = try BackupSettings.next(to: file.path)
     if let present {
@@ -102,6 +95,27 @@ struct RestoreCommand: PrintingCommand {
       for line in needed(examined.remote) { output.line(line) }
       for line in try settings?.missing(for: path) ?? [] { output.line(line) }
     }
+  }
+
+  /// Refuses a backup that seems to be of another person than the store, by the same signs as a merge.
+  ///
+  /// - Throws: `Failure` of category `badInput` for such a backup.
+  private func requireSamePerson(_ backup: Store, _ present: Store?, _ path: String) throws {
+    let advice = "if it is of the same person, add --other-person"
+    let other = OtherStore(backup, at: file.path)
+    if let reason = try other.signOfOtherPerson(against: present, at: path) {
+      throw Failure(.badInput, "\(displayed(file.path)): \(reason); nothing was restored; \(advice)")
+    }
+    // A backup of this store is accepted, whatever the stores of other persons have in common with it.
+    if try other.isBackup(of: path) { return }
+    let outcome = "nothing is restored"
+    let devices = try backup.devices().filter { try present?.hasShownReadings(of: $0) != true }
+    try OthersMeters(path)?.requireNone(of: devices, in: file.path, outcome: outcome) { _ in advice }
+    guard let stores = try OthersStores(path, present, outcome: outcome) else { return }
+    try stores.requireNoCopy(backup, in: file.path) { _ in advice }
+    try stores.requireNone(
+      of: OthersStores.beginning(of: backup), format: StoreMerge.format, in: file.path
+    ) { _ in advice }
   }
 
   /// Warns if the bytes of the backup file have changed since the backup was made. A failing disk may have

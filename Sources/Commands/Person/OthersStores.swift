@@ -32,18 +32,18 @@ struct OthersStores {
   private let own: Person
   private let others: [Person]
   private let present: Store?
+  /// What a refusal means, in the words of the message.
+  private let outcome: String
 
   /// Reads the list of persons; nil if the store belongs to none of them, or if there are no others.
   ///
   /// - Parameters:
-  ///   - path: the path of the store into which the import goes.
+  ///   - path: the path of the store into which the data go.
   ///   - present: this store; nil if it does not exist yet.
-  init?(_ path: String, _ present: Store?) throws {
-    let all = try PersonList.load().all
-    guard let own = all.first(where: { $0.hasStore(path) }) else { return nil }
-    (self.own, self.present) = (own, present)
-    others = all.filter { $0.name != own.name && !$0.hasStore(path) }
-    if others.isEmpty { return nil }
+  ///   - outcome: what a refusal means, in the words of the message.
+  init?(_ path: String, _ present: Store?, outcome: String = "nothing is imported") throws {
+    guard let (own, others) = try PersonList.load().others(ofStore: path) else { return nil }
+    (self.own, self.others, self.present, self.outcome) = (own, others, present, outcome)
   }
 
   /// Refuses an input with items that the store of another person has.
@@ -64,7 +64,7 @@ struct OthersStores {
       if owners.contains(where: { person.hasMeter([$0]) }) {
         throw Failure(
           .badInput,
-          "\(displayed(name)): it has doses or meals of a device of \(displayed(person.name)), so nothing is imported; "
+          "\(displayed(name)): it has doses or meals of a device of \(displayed(person.name)), so \(outcome); "
             + hint(person))
       }
       let found = try reading(person) { store in
@@ -74,7 +74,7 @@ struct OthersStores {
       guard let found else { continue }
       throw Failure(
         .badInput,
-        "\(displayed(name)): \(found) in the store of \(displayed(person.name)), so nothing is imported; \(hint(person))"
+        "\(displayed(name)): \(found) in the store of \(displayed(person.name)), so \(outcome); \(hint(person))"
       )
     }
   }
@@ -100,7 +100,21 @@ struct OthersStores {
       }
       throw Failure(
         .badInput,
-        "\(displayed(name)): \(what) in the store of \(displayed(person.name)), so nothing is imported; \(hint(person))"
+        "\(displayed(name)): \(what) in the store of \(displayed(person.name)), so \(outcome); \(hint(person))"
+      )
+    }
+  }
+
+  /// Refuses a copy of another person's store. Its newest import is an import of that store, and not of the
+  /// person's own store.
+  ///
+  /// - Throws: `Failure` of category `badInput` for such a copy.
+  func requireNoCopy(_ copy: Store, in name: String, _ hint: (Person) -> String) throws {
+    guard let newest = try copy.newestImport(), try present?.hasImport(newest) != true else { return }
+    for person in others where try reading(person, { try $0.hasImport(newest) }) == true {
+      throw Failure(
+        .badInput,
+        "\(displayed(name)): this is a copy of the store of \(displayed(person.name)), so \(outcome); \(hint(person))"
       )
     }
   }
@@ -170,10 +184,13 @@ struct OthersStores {
     return (0..<sampleSize).map { items[$0 * items.count / sampleSize] }
   }
 
-  /// The beginning of another store as an input: its devices and its newest records.
+  /// The beginning of another store as an input: its devices, its newest readings and its newest records.
   static func beginning(of store: Store) throws -> IngestBatch {
     var batch = IngestBatch()
-    (batch.devices, batch.records) = (try store.devices(), try store.newestRecords(sampleSize))
+    (batch.devices, batch.readings) = try store.newestReadings(sampleSize)
+    let known = batch.devices
+    batch.devices += try store.devices().filter { !known.contains($0) }
+    batch.records = try store.newestRecords(sampleSize)
     return batch
   }
 
@@ -181,12 +198,29 @@ struct OthersStores {
     serial.drop { $0 == "0" }.count >= minSerialLength
   }
 
-  /// Runs work with the store of another person. If the store is missing or unreadable, the result is nil:
-  /// the fault must not stop this import, and `person list` shows it.
   private func reading<Value>(_ person: Person, _ work: (Store) throws -> Value?) throws -> Value? {
+    try person.readingStore(work)
+  }
+}
+
+extension PersonList {
+  /// The person of a store and the persons of other stores; nil if the store belongs to no person, or if
+  /// there are no others.
+  func others(ofStore path: String) -> (own: Person, others: [Person])? {
+    guard let own = all.first(where: { $0.hasStore(path) }) else { return nil }
+    let others = all.filter { $0.name != own.name && !$0.hasStore(path) }
+    return others.isEmpty ? nil : (own, others)
+  }
+}
+
+extension Person {
+  /// Runs work with the person's store, as one of several stores that are compared. If the store is missing or
+  /// unreadable, the result is nil: the fault must not stop the command for another person, and `person list`
+  /// shows it.
+  func readingStore<Value>(_ work: (Store) throws -> Value?) throws -> Value? {
     do {
-      guard try Store.exists(path: person.store) else { return nil }
-      return try work(Store(path: person.store, role: .reader))
+      guard try Store.exists(path: store) else { return nil }
+      return try work(Store(path: store, role: .reader))
     } catch is Failure {
       return nil
     }

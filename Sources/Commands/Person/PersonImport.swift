@@ -222,20 +222,18 @@ struct OthersMeters {
   ///
   /// - Parameters:
   ///   - name: the name of the input, for messages.
-  ///   - path: the path of the input's file; nil for the answer of a source.
+  ///   - outcome: what a refusal means, in the words of the message.
+  ///   - hint: how to use the input for the other person, and how for this one.
   /// - Throws: `Failure` of category `badInput` if a device belongs to another person.
-  func requireNone(of devices: [Device], in name: String, _ path: String?) throws {
+  func requireNone(
+    of devices: [Device], in name: String, outcome: String = "nothing is imported",
+    _ hint: (Person) -> String
+  ) throws {
     let serials = devices.map(\.serial).filter { !$0.isEmpty }
     guard let person = persons.first(where: { $0.hasMeter(serials) }) else { return }
-    let hint =
-      if let path {
-        person.hint(toImport: path)
-      } else {
-        "set the source for that person, or give the meter to this one with 'glucoport person assign'"
-      }
     throw Failure(
       .badInput,
-      "\(displayed(name)): it has readings of a meter of \(displayed(person.name)), so nothing is imported; \(hint)"
+      "\(displayed(name)): it has readings of a meter of \(displayed(person.name)), so \(outcome); \(hint(person))"
     )
   }
 }

@@ -52,7 +52,7 @@ struct StoreImport {
           "\(displayed(path)): \(reason); nothing was imported; if it is of the same person, add --yes")
       }
       let devices = try other.devices()
-      try OthersMeters(target.path)?.requireNone(of: devices, in: path, path)
+      try OthersMeters(target.path)?.requireNone(of: devices, in: path) { $0.hint(toImport: path) }
       try OthersStores(target.path, target.present)?
         .requireNone(of: OthersStores.beginning(of: other), format: StoreMerge.format, in: path) {
           $0.hint(toImport: path)
@@ -133,9 +133,12 @@ struct OtherStore {
       "imports of this store state its person, and so do those of the other one, but they cannot be compared"
   }
 
-  /// Whether the notes of a store list the file as one of its backups.
-  private func isBackup(of store: String) throws -> Bool {
-    try BackupNotes(storePath: store).notes().contains { Host.isSameFile($0.path, path) }
+  /// Whether the notes of a store list the file as one of its backups, by its path or by its bytes. A copy of
+  /// a backup has another path.
+  func isBackup(of store: String) throws -> Bool {
+    let notes = BackupNotes(storePath: store)
+    return try notes.notes().contains { Host.isSameFile($0.path, path) }
+      || notes.note(ofBytesAt: path) != nil
   }
 }
 

@@ -204,7 +204,13 @@ struct FetchRun {
     policy.acceptsPerson = setting.state.acceptsPerson
     let session = ImportSession(
       policy: policy, clock: Host.now, isInterrupted: { SignalFlag.isRaised },
-      onDevices: others.map { others in { try others.requireNone(of: $0, in: setting.name, nil) } },
+      onDevices: others.map { others in
+        {
+          try others.requireNone(of: $0, in: setting.name) { _ in
+            "set the source for that person, or give the meter to this one with 'glucoport person assign'"
+          }
+        }
+      },
       onFirstBatch: stores.map { stores in
         {
           try stores.requireNone(of: $0, format: $1, in: setting.name) { _ in

@@ -61,6 +61,26 @@ package struct BackupNotes {
     return Self.notes(descriptor)
   }
 
+  /// The newest note of a backup with the bytes of a file, wherever this file is; nil if no note has them.
+  ///
+  /// - Throws: `Failure` of category `inputOutput` for a file that cannot be read; else as `notes`.
+  package func note(ofBytesAt path: String) throws(Failure) -> BackupNote? {
+    let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    var status = stat()
+    guard descriptor >= 0 else {
+      throw Failure(.inputOutput, "\(path): cannot be read: \(String(cString: strerror(errno)))")
+    }
+    defer { close(descriptor) }
+    guard fstat(descriptor, &status) == 0 else {
+      throw Failure(.inputOutput, "\(path): cannot be read: \(String(cString: strerror(errno)))")
+    }
+    // A large file is read only if it has the size of a backup.
+    let sameSize = try notes().filter { $0.size == Int64(status.st_size) }
+    if sameSize.isEmpty { return nil }
+    let digest = try ErasedFile(path).digest(descriptor)
+    return sameSize.last { $0.sha256 == digest }
+  }
+
   /// Adds a note.
   ///
   /// - Throws: `Failure`: `permission` and `cannotCreate` if the file next to the store cannot be written.

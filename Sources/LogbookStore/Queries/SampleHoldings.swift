@@ -49,6 +49,43 @@ extension Store {
     }
   }
 
+  /// The newest readings that no withdrawal hides, as an input states them, with their devices.
+  ///
+  /// - Parameter count: the maximum number of readings.
+  package func newestReadings(_ count: Int) throws -> (devices: [Device], readings: [Reading]) {
+    var filter = ItemFilter()
+    (filter.recordKinds, filter.newest) = ([], count)
+    var (devices, readings): ([Device], [Reading]) = ([], [])
+    var indexes: [Int64: DeviceIndex] = [:]
+    try forEachItem(filter) { item in
+      guard case .reading(let stored) = item else { return }
+      if indexes[stored.deviceID] == nil {
+        indexes[stored.deviceID] = DeviceIndex(Int32(devices.count))
+        devices.append(stored.device)
+      }
+      var reading = Reading(
+        device: indexes[stored.deviceID] ?? DeviceIndex(0), kind: stored.kind, at: stored.deviceTime,
+        placement: stored.placement, stored.measurement, marks: stored.marks, line: 0)
+      (reading.positionKind, reading.position) = (stored.positionKind, stored.position)
+      readings.append(reading)
+    }
+    return (devices, readings)
+  }
+
+  /// The guid of the newest import, which is the same in every copy of the store; nil without imports.
+  package func newestImport() throws -> String? {
+    try read { try String.fetchOne($0, sql: "SELECT guid FROM ingest ORDER BY id DESC LIMIT 1") }
+  }
+
+  /// Whether the store has the import with this guid, so that both stores have a common origin.
+  package func hasImport(_ guid: String) throws -> Bool {
+    try read { database in
+      try Bool.fetchOne(
+        database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM ingest WHERE guid = ?)"),
+        arguments: [guid]) ?? false
+    }
+  }
+
   private static func holding(
     of reading: Reading, _ device: Int64, _ database: Database
   ) throws -> SampleHolding {
