@@ -62,6 +62,22 @@ package struct RemoteAddress: Hashable, Sendable {
     hostName == other.hostName && port == other.port
   }
 
+  /// Whether both addresses are of one site, which has the same host, port and path.
+  package func isSameSite(as other: RemoteAddress) -> Bool { isSameHost(as: other) && path == other.path }
+
+  /// Whether both addresses have the same host and port. The usual ports of `http` and `https` count as equal,
+  /// since one server answers at both.
+  package func isSameHost(as other: RemoteAddress) -> Bool {
+    hostName == other.hostName && (port == other.port || hasUsualPort && other.hasUsualPort)
+  }
+
+  private var hasUsualPort: Bool { port == (isEncrypted ? 443 : 80) }
+
+  /// The path without the slashes at both ends; nil for none.
+  var path: Substring? {
+    text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: true).dropFirst(2).first
+  }
+
   /// Whether a text is certainly a host name and not a secret: it is in lower case and contains a dot.
   private static func isHostName(_ text: String) -> Bool {
     let labels = text.split(separator: ".", omittingEmptySubsequences: false)

@@ -18,6 +18,22 @@ import Testing
     #expect(address.text == expected && address.host == host)
   }
 
+  @Test(arguments: [
+    ("https://host.example", "http://host.example/", true),
+    ("https://host.example:443", "https://host.example", true),
+    ("https://host.example/anna", "https://host.example/anna/", true),
+    ("https://host.example/anna", "https://host.example/ben", false),
+    ("https://host.example/anna", "https://host.example", false),
+    ("https://host.example:8443", "https://host.example", false),
+    ("https://a.example", "https://b.example", false),
+  ])
+  func addressesAreOfOneSiteIfHostPortAndPathAreEqual(_ one: String, _ other: String, isSame: Bool) throws {
+    let (one, other) = (
+      try RemoteAddress(one, allowsPlainHTTP: true), try RemoteAddress(other, allowsPlainHTTP: true)
+    )
+    #expect(one.isSameSite(as: other) == isSame && other.isSameSite(as: one) == isSame)
+  }
+
   @Test(arguments: ["http://localhost:1", "http://127.0.0.1", "http://127.255.3.4/x", "http://[::1]:8080"])
   func unencryptedHTTPIsPermittedToThisComputer(_ text: String) throws {
     #expect(try !RemoteAddress(text, allowsPlainHTTP: false).isEncrypted)

@@ -42,6 +42,9 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
   @Flag(help: "Allow another logbook than before; everything is sent to it.")
   var newRemote = false
 
+  @Flag(help: "Set it although the store of another person syncs with the logbook or fetches from the site.")
+  var otherPerson = false
+
   @Option(
     help: ArgumentHelp(
       "Which time zone to keep if this store and the server's logbook were given different ones: mine or theirs.",
@@ -73,10 +76,10 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
     let access = RemoteAccess(
       kind: kind.id, url: address.text, token: tokenSource, allowsPlainHTTP: insecureHttp,
       authorities: certificates.authorities, clientCertificate: certificates.client)
-    for source in try storeOptions.existing()?.sources() ?? [] {
-      try SourceRemote.refuse(source.access, as: access)
-    }
+    let existing = try storeOptions.existing()
+    for source in try existing?.sources() ?? [] { try SourceRemote.refuse(source.access, as: access) }
     let logbook = try await access.ask { try await $0.logbook() }
+    if !otherPerson { try OthersPlaces(path)?.refuse(access, logbook, for: existing) }
     let output = Output()
     let store = try NewLogbook().openOrCreate(path, .sync, output)
     let joining = try await RemoteZone(access, store, zone, output)

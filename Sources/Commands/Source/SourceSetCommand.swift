@@ -163,6 +163,7 @@ struct SourceSetCommand: AsyncParsableCommand, ClassifiedCommand {
     setting.state.acceptsPerson = acceptPerson
     setting.state.setAt = Host.now()
     if let remote = try existing?.remote() { try SourceRemote.refuse(setting.access, as: remote.access) }
+    if !acceptPerson { try OthersPlaces(path)?.refuse(setting, for: existing) }
     guard yes || Confirmation.canAsk else {
       throw Failure(
         .usage,

@@ -53,9 +53,7 @@ package struct SourceAddress: Hashable, Sendable {
 
   /// Whether the path of this address is the path of this site, or is below that path.
   package func isBelow(_ site: RemoteAddress) -> Bool {
-    let path = site.text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: true).dropFirst(2)
-      .first
-    guard let path else { return true }
+    guard let path = site.path else { return true }
     return target == "/\(path)" || target.hasPrefix("/\(path)/") || target.hasPrefix("/\(path)?")
   }
 
