@@ -264,7 +264,7 @@ import Testing
     let doses = try ScratchFile("time,value,unit\n2026-05-01 07:00,4,IU\n2026-05-01 12:00,6,IU\n")
     let refusal = try #require(try doses.refusal { $0.columns = map })
     #expect(refusal.contains("may be doses of insulin") && !refusal.contains("For example"), "\(refusal)")
-    let plain = try ScratchFile("time,value,unit\n2026-05-01 07:00,101,kg\n2026-05-01 12:00,140,kg\n")
+    let plain = try ScratchFile("time,value\n2026-05-01 07:00,101\n2026-05-01 12:00,140\n")
     #expect(try plain.refusal { $0.columns = map }?.contains("For example") == true)
   }
 

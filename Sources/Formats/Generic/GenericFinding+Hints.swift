@@ -8,7 +8,8 @@ extension GenericFinding {
   ///
   /// - Parameter value: the index of the column; negative without one.
   func reasonAgainstHint(forValuesIn value: Int) -> String? {
-    guard value >= 0, let sign = signOfAlgorithm ?? signOfDoses(in: value) else { return nil }
+    guard value >= 0, let sign = signOfAlgorithm ?? signOfDoses(in: value) ?? signOfOtherUnits(of: value)
+    else { return nil }
     return ". No command is suggested, since \(sign); export the readings of the sensor or meter instead"
   }
 
@@ -26,9 +27,7 @@ extension GenericFinding {
   private func signOfDoses(in value: Int) -> String? {
     guard !header.words[value].mentionsGlucose else { return nil }
     if header.words[value].mentionsInsulin { return "\(quoted([value])) has a word for insulin" }
-    let amounts = header.names.indices.filter {
-      $0 != value && header.words[$0].isInsulinAmount && header.content($0) == .number
-    }
+    let amounts = placesOfInsulin(besides: value)
     let signs = header.names.indices.filter { $0 != value && !columns.hasTime(in: $0) && mayShowDoses($0) }
     for row in header.rows {
       let cell = { (place: Int) in row.indices.contains(place) ? row[place] : "" }
@@ -38,6 +37,21 @@ extension GenericFinding {
       }
     }
     return nil
+  }
+
+  /// The columns with amounts of insulin, apart from a column of values.
+  func placesOfInsulin(besides value: Int) -> [Int] {
+    header.names.indices.filter {
+      $0 != value && header.words[$0].isInsulinAmount && header.content($0) == .number && !holdsCodes($0)
+    }
+  }
+
+  /// Whether the numbers of a column are codes: whole numbers up to 3. Apple Health writes the reason of a
+  /// dose as 1 or 2.
+  private func holdsCodes(_ place: Int) -> Bool {
+    header.cells(place).allSatisfy {
+      $0.withField { $0.trimmed.integer.map { (0...3).contains($0) } } == true
+    }
   }
 
   /// Whether a word for insulin in this column describes the values. It does not if the column also has words

@@ -22,6 +22,7 @@ extension GenericFinding {
     if finding.columns[.unit] < 0, let place = finding.placeOfNestedUnit(of: finding.columns[.value]) {
       finding.columns[.unit] = place
     }
+    if request.map[GenericRole.unit.name] == nil, !request.isForced { finding.useOtherUnits() }
     if finding.columns[.use] < 0, let place = finding.placeOfInsulinNames { finding.columns[.use] = place }
     guard finding.watchRows(request) else { return nil }
     finding.columns.origins = finding.placesOfOrigins

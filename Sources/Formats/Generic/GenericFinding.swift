@@ -14,6 +14,8 @@ struct GenericFinding {
   var needsUnitWord = false
   /// Whether a person named the column of values.
   var valueIsMapped = false
+  /// Whether the column of units was chosen by its name only. No row of the head has a unit of glucose in it.
+  var unitIsDoubtful = false
   /// Whether the column of kinds has a name for the device that measured, such as `Source`. An unknown word
   /// in it may then be a device.
   var kindMayBeSource = false
@@ -35,6 +37,7 @@ struct GenericFinding {
     var rows: [RowFilter] = []
     var kind: ReadingKind?
     var zoneIsGiven = false
+    var isForced = false
 
     init() {}
 
@@ -43,6 +46,7 @@ struct GenericFinding {
       rows = options.rows
       kind = options.kind
       zoneIsGiven = options.zoneIsGiven
+      isForced = options.force
     }
   }
 

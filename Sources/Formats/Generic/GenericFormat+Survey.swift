@@ -123,6 +123,7 @@ extension GenericFormat {
     {
       unknownKinds.insert(row[columns[.kind]].trimmed.text)
     }
+    otherUnits?.note(row, columns)
     zeros.survey(value: row[columns[.value]], ketone: row[columns[.ketone]], mark: units.mark)
     surveyValue(row, at: time.seconds)
     if further.isActive { noteFurther(row) }
@@ -255,6 +256,7 @@ extension GenericFormat {
     isSurveyed = !hasSeenEnough
     if !isSurveyed { lateSources = GenericLateSources() }
     try rows.decide(hint)
+    try otherUnits?.refuse(finding)
     try refuseSections()
     try refuseOtherDays()
     if forms.hasSeveralZones, options.columns.isEmpty {

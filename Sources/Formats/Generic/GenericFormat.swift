@@ -57,6 +57,8 @@ struct GenericFormat: ExportFormat {
   private var statesOffset: Bool?
   /// Reads the doses, meals and notes of a row. Nil if a person named no columns for them.
   var diary: GenericDiary?
+  /// The units of the rows; nil unless the head has units, and none of glucose.
+  var otherUnits: GenericOtherUnits?
   /// Looks for sums of a day among the doses and carbohydrates; nil without columns of them.
   var sums: GenericDaySums?
   /// Whether rows without a glucose value may have a finger stick, a dose, a meal or a note to read.
@@ -134,6 +136,7 @@ struct GenericFormat: ExportFormat {
       finding.zoneSigns.map(\.sign), stated: finding.zoneAroundRows, zone: options.zone.name)
     kindSigns = GenericKindSigns(options.kind, finding.kindSigns.map { ($0.name, $0.areMarks) })
     sums = GenericDaySums(finding, isForced: options.force)
+    otherUnits = finding.unitIsDoubtful ? GenericOtherUnits() : nil
     try requireGlucose()
     try refuseOtherSubject()
     try decideOrderFromHead()
