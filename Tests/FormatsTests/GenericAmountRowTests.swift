@@ -10,7 +10,8 @@ import Testing
 @Suite struct GenericAmountRowTests {
   /// Reads a table without glucose. Each row gets a time before its cells.
   private func export(
-    _ rows: [String], _ header: String, _ map: [String: String], force: Bool = false
+    _ rows: [String], _ header: String, _ map: [String: String], force: Bool = false,
+    picking filter: RowFilter? = nil
   ) throws -> TextExport {
     let lines = rows.enumerated().map { place, row in
       "2026-03-14 \(10 + place / 50):\(10 + place % 50):11,\(row)\n"
@@ -18,6 +19,7 @@ import Testing
     return try TextExport("Time,\(header)\n" + lines.joined()) {
       $0.columns = map.merging(["time": "Time"]) { own, _ in own }
       $0.force = force
+      if let filter { $0.rows = [filter] }
     }
   }
 
@@ -189,5 +191,129 @@ import Testing
     let rows = ["5,132,mg/dL,finger", "6,140,mg/dL,sensor"]
     let export = try export(rows, "Dose,Glucose,Unit,Kind", ["insulin": "Dose", "value": "Glucose"])
     #expect(export.records.map { $0.fields.amount("units") } == [5, 6])
+  }
+
+  // MARK: Rows of meals, and rows of medicines
+
+  @Test(arguments: ["Injection", "Insulin", "Pen", "Dose"])
+  func aMealNextToRowsOfOtherKindsIsFood(_ word: String) throws {
+    let rows = ["Glucose,93", "\(word),3", "Meal,43", "Exercise,30", "\(word),5", "Food,20"]
+    let doses = try export(rows, "Type,Value", ["insulin": "Value"])
+    #expect(doses.records.map { $0.fields.amount("units") } == [3, 5] && doses.rejections.isEmpty)
+    #expect(doses.skipped == ["glucose": 1, "carbohydrates": 2, "activity or body": 1])
+    let map = ["value": "Value", "insulin": "Value", "carbs": "Value"]
+    let all = try export(rows, "Type,Value", map)
+    #expect(all.records.compactMap { $0.fields.amount("units") } == [3, 5])
+    #expect(all.records.compactMap { $0.fields.amount("carbs") } == [43, 20])
+    #expect(all.readings.count == 1)
+  }
+
+  @Test func aMealIsADoseOnlyAmongMealsAndCorrections() throws {
+    let kinds = ["5,Meal", "6,Correction", "8,Other", "7,Before breakfast"]
+    let doses = try export(kinds, "Dose,Type", ["insulin": "Dose"])
+    #expect(doses.records.map { $0.fields.amount("units") } == [5, 6])
+    let medicines = try export(["8,Medication", "60,Food"], "Value,Type", ["insulin": "Value"])
+    #expect(medicines.records.isEmpty && medicines.rejections.count == 2)
+    let food = try export(["8,Medication", "60,Food"], "Value,Type", ["carbs": "Value"])
+    #expect(food.records.map { $0.fields.amount("carbs") } == [60] && food.rejections.count == 1)
+  }
+
+  @Test func theKindsOfLaterRowsDecideWhatTheFirstRowsAre() throws {
+    let medicines = Array(repeating: "8,Medication", count: 60)
+    let rows = medicines + ["93,Glucose", "60,Food", "61,Food"] + Array(repeating: "94,Glucose", count: 30)
+    let doses = try export(rows, "Value,Type", ["insulin": "Value"])
+    #expect(doses.records.isEmpty && doses.rejections.count == 60)
+    let food = try export(rows, "Value,Type", ["carbs": "Value"])
+    #expect(food.records.map { $0.fields.amount("carbs") } == [60, 61])
+    let meals = Array(repeating: "60,Meal", count: 60)
+    let later = try export(meals + ["5,Injection", "93,Glucose"], "Value,Type", ["insulin": "Value"])
+    #expect(later.records.map { $0.fields.amount("units") } == [5])
+    // One word on a list among many others does not make a column one of kinds.
+    let notes = (0..<60).map { "5,\(["home", "work", "school"][$0 % 3])" } + ["6,sport"]
+    #expect(try export(notes, "Dose,Type", ["insulin": "Dose"]).records.count >= 60)
+  }
+
+  @Test func aColumnOfKindsIsFoundByItsWords() throws {
+    let rows = ["5,Bolus", "60,Carbs", "132,Glucose", "2,Prime bolus"]
+    let doses = try export(rows, "Value,What", ["insulin": "Value"])
+    #expect(doses.records.map { $0.fields.amount("units") } == [5])
+    let notes = try export(["5,at home", "6,bolus late", "7,"], "Value,What", ["insulin": "Value"])
+    #expect(notes.records.count == 3 && notes.rejections.isEmpty)
+  }
+
+  @Test func anAmountWithoutAKindAmongKindsOfRowsIsRejected() throws {
+    let rows = ["5,Bolus", "60,Carbs", "40,"]
+    let doses = try export(rows, "Value,Type", ["insulin": "Value"])
+    #expect(doses.records.count == 1 && doses.rejections.count == 1)
+    let both = try export(rows, "Value,Type", ["insulin": "Value", "carbs": "Value"])
+    #expect(both.records.count == 2 && both.rejections.count == 1)
+    #expect(try export(["5,Bolus", "6,", "7,Bolus"], "Value,Type", ["insulin": "Value"]).records.count == 3)
+  }
+
+  @Test func oneColumnWithSeveralRolesNeedsAColumnOfKinds() throws {
+    let file = try ScratchFile("Time,Value,Place\n2026-03-14 10:10,120,home\n2026-03-14 10:20,5,home\n")
+    for role in ["value", "carbs"] {
+      let refusal = try file.refusal { $0.columns = ["time": "Time", role: "Value", "insulin": "Value"] }
+      #expect(refusal?.contains("has several roles in --map, and no column of kinds") == true)
+    }
+    let units = try export(
+      ["120,mg/dL", "5,U", "60,g"], "Value,Unit", ["value": "Value", "insulin": "Value"])
+    #expect(units.readings.count == 1 && units.records.map { $0.fields.amount("units") } == [5])
+  }
+
+  /// Many apps have one kind of row for all medicines. Doses of tablets are in mg.
+  @Test func amongMedicinesOnlyKnownInsulinsAreDoses() throws {
+    let rows = [
+      "Medication,8,Humalog", "Medication,500,Metformin", "Medication,4,Glimepirid", "Food,60,toast",
+    ]
+    let filter = RowFilter(column: "Type", value: "Medication")
+    let map = ["insulin": "Value", "use": "Label"]
+    let picked = try export(rows, "Type,Value,Label", map, picking: filter)
+    #expect(picked.records.map { $0.fields.amount("units") } == [8] && picked.rejections.count == 2)
+    let unknown = try export(["Medication,8,Xyzlog", "Food,6,x"], "Type,Value,Label", map, picking: filter)
+    #expect(unknown.records.count == 1)
+    let injected = try export(["Injection,8,Humalog", "Injection,7,Xyzlog"], "Type,Value,Label", map)
+    #expect(injected.records.count == 2 && injected.rejections.isEmpty)
+  }
+
+  @Test func manyUnitsOfAnUnknownNameAreRejected() throws {
+    let (rows, map) = (
+      ["8,Humalog", "500,Metformin", "120,Toujeo", "7,Xyzlog"], ["insulin": "Value", "use": "Label"]
+    )
+    let named = try export(rows, "Value,Label", map)
+    #expect(named.records.map { $0.fields.amount("units") } == [8, 120, 7])
+    #expect(named.rejections.map(\.line) == [3])
+    #expect(try export(rows, "Value,Label", map, force: true).records.count == 4)
+  }
+
+  // MARK: Phrases
+
+  /// An app's log has rows about doses that are none.
+  @Test(arguments: ["Bolus removed", "Bolus edited", "Basal profile", "Dose reminder"])
+  func aPhraseWithAnUnknownWordIsNotReadAsADose(_ phrase: String) throws {
+    let rows = ["5,Bolus", "6,\(phrase)", "60,Carbs"]
+    for map in [["insulin": "Value"], ["insulin": "Value", "use": "Event"]] {
+      let doses = try export(rows, "Value,Event", map)
+      #expect(doses.records.map { $0.fields.amount("units") } == [5] && doses.rejections.count == 1)
+    }
+    // The column `Action` is taken for the use of each dose, since each row with a dose names one.
+    let separate = try export(
+      ["5,,Bolus", ",60,Carbs", "5,,\(phrase)"], "U,g,Action", ["insulin": "U", "carbs": "g"])
+    #expect(separate.records.compactMap { $0.fields.amount("units") } == [5])
+  }
+
+  @Test(arguments: [
+    "Novorapid Flexpen", "Insulin lispro Sanofi", "Huminsulin Profil III", "Evening bolus", "Bolus Wizard",
+    "Correction bolus", "Bolus insulin", "Insulin (fast acting)", "Humulin N", "Long-Acting Dose", "Bolus 2",
+    "HKQuantityTypeIdentifierInsulinDelivery", "Mahlzeit Bolus", "Pen Bolus", "Extended bolus",
+  ])
+  func aPhraseOfKnownWordsOrWithTheNameOfAnInsulinIsADose(_ phrase: String) throws {
+    let doses = try export(["5,\(phrase)", "60,Carbs"], "Value,Event", ["insulin": "Value"])
+    #expect(doses.records.map { $0.fields.amount("units") } == [5] && doses.rejections.isEmpty)
+  }
+
+  @Test func theNameOfAFoodCanHaveAWordForTheUseOfAnInsulin() throws {
+    let foods = try export(["20,long grain rice", "30,fast food burger"], "Carbs,Item", ["carbs": "Carbs"])
+    #expect(foods.records.count == 2 && foods.skipped.isEmpty && foods.rejections.isEmpty)
   }
 }

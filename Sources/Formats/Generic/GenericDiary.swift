@@ -26,12 +26,14 @@ struct GenericDiary {
   private let subtypeOfSheet: String?
   /// The rules that decide which rows have doses and food; nil if a person requires all rows.
   private var rows: (doses: GenericAmountRows, foods: GenericAmountRows)?
+  private let isForced: Bool
 
   /// Nil for an input without columns of doses, carbohydrates or notes.
   ///
   /// - Throws: `Failure` of category `badInput` if a column of carbohydrates states energy.
   init?(_ finding: GenericFinding, _ options: ExportOptions) throws {
     let hasReadings = GenericRole.measured.contains { finding.columns[$0] >= 0 }
+    isForced = options.force
     table = hasReadings ? "" : options.device ?? ""
     subtypeOfSheet = hasReadings ? nil : options.sheet.flatMap(Self.subtype(ofSheet:))
     doses = GenericRole.doses.compactMap { role in
@@ -50,15 +52,49 @@ struct GenericDiary {
       return FoodColumn(role: role, field: isInExchanges ? "servings" : "carbs")
     }
     if doses.isEmpty, foods.isEmpty, finding.columns[.note] < 0 { return nil }
-    if !options.force {
-      rows = (GenericAmountRows(finding, isFood: false), GenericAmountRows(finding, isFood: true))
+    let rules = (
+      doses: GenericAmountRows(finding, isFood: false), foods: GenericAmountRows(finding, isFood: true)
+    )
+    for (isOfRole, role) in [(rules.doses, GenericRole.insulin), (rules.foods, .carbs)]
+    where isOfRole.cannotSeparate {
+      throw Failure(
+        .badInput,
+        "the column \(finding.quoted([finding.columns[role]])) has several roles in --map, and no column of kinds or units shows "
+          + "which rows are which; name it for one role, and choose its rows with --where")
     }
+    // One amount is never two things, so this option cannot give it several roles.
+    let isShared = rules.doses.sharesAmounts || rules.doses.sharesReadings || rules.foods.sharesReadings
+    if !options.force || isShared { rows = rules }
   }
+
+  /// Notes the words of a row, before rows are read.
+  mutating func survey(_ row: Row, _ columns: GenericColumns) {
+    rows?.doses.survey(row, columns)
+    rows?.foods.survey(row, columns)
+  }
+
+  mutating func decide() {
+    rows?.doses.decide()
+    rows?.foods.decide()
+  }
+
+  /// The columns whose words decide which rows are read, as indexes in the header.
+  /// Nil if a person requires all rows.
+  var signs: [Int]? { rows.map { $0.doses.places + $0.foods.places } }
 
   /// Whether the amount of a row in the column of this role is read.
   mutating func reads(_ role: GenericRole, _ row: Row, _ columns: GenericColumns) -> Bool {
-    let isDose = GenericRole.doses.contains(role)
-    return (isDose ? rows?.doses.reads(row, columns) : rows?.foods.reads(row, columns)) ?? true
+    guard GenericRole.doses.contains(role) else { return rows?.foods.reads(row, columns) ?? true }
+    if rows?.doses.sharesAmounts == true, rows?.foods.reads(row, columns) == true { return false }
+    return rows?.doses.reads(row, columns) ?? true
+  }
+
+  /// Whether the value of a row is a dose or food, in a column that also has the role of the values.
+  mutating func readsValue(of row: Row, _ columns: GenericColumns) -> Bool {
+    if row[columns[.value]].trimmed.isEmpty { return false }
+    return (doses.map(\.role) + foods.map(\.role)).contains { role in
+      columns[role] == columns[.value] && reads(role, row, columns)
+    }
   }
 
   /// Whether a row states which insulin was given, or for what.
@@ -79,6 +115,9 @@ struct GenericDiary {
     let others = header.words.subtracting(adjectives).joined(separator: " ")
     return InsulinName.subtype(others) == subtype ? subtype : nil
   }
+
+  /// The milligrams of many tablets, and more units than most people ever inject at a time.
+  private static let minOfTablets = 100.0
 
   private static let adjectives: Set<String> = [
     "background", "correction", "corrección", "fast", "korrektur", "kurz", "lang", "lento", "long", "longue",
@@ -131,6 +170,11 @@ struct GenericDiary {
       var fields: [String: FieldValue] = ["units": .number(dose)]
       // The column `use` describes only the first column of doses.
       let name = column.role == .insulin ? row[columns[.use]].trimmed.text : ""
+      if !isForced, !name.isEmpty, dose >= Self.minOfTablets, InsulinName.subtype(name) == nil {
+        out.reject(
+          row, "a dose of 100 U or more of something that is not known as an insulin; --force reads it")
+        continue
+      }
       if !name.isEmpty { fields["text"] = .text(name) }
       let stated =
         InsulinName.subtype(name) ?? column.subtype ?? rows?.doses.subtype(of: row, columns)

@@ -101,6 +101,7 @@ extension GenericFormat {
     if place == .belowOtherHeader || (row.isUnterminated && units.hasValues) { return }
     guard rows.choice(row, columns.watched, isItem: true) == .read else { return }
     rows.survey(row, columns, at: time.seconds, units.mark)
+    diary?.survey(row, columns)
     if sums != nil, var diary {
       sums?.note(row, columns, at: time.seconds, units.mark, &diary)
       self.diary = diary
@@ -257,6 +258,7 @@ extension GenericFormat {
     if !isSurveyed { lateSources = GenericLateSources() }
     try rows.decide(hint)
     try otherUnits?.refuse(finding)
+    diary?.decide()
     try refuseSections()
     try refuseOtherDays()
     if forms.hasSeveralZones, options.columns.isEmpty {

@@ -181,7 +181,9 @@ struct GenericFormat: ExportFormat {
   }
 
   var warnings: [String] {
-    let unused = finding.unused
+    let signs = diary?.signs ?? finding.columns.amountSigns
+    let ignored = finding.columns.amountSigns.filter { !signs.contains($0) && !finding.columns.isUsed($0) }
+    let unused = (finding.unused + ignored).sorted()
     var warnings = unused.isEmpty ? [] : ["not read: \(finding.quoted(unused))"]
     if halfDays.isDoubtful {
       warnings.append(
@@ -220,7 +222,7 @@ struct GenericFormat: ExportFormat {
       out.reject(row, fault)
       return .data
     }
-    readValue(row, at: outcome, into: &out)
+    if !valueIsAmount(row) { readValue(row, at: outcome, into: &out) }
     heldKey = nil
     if hasOthers || columns[.ketone] >= 0, mayBeSplit(row) {
       // If the row has a value, `readValue` has rejected it already.
@@ -234,6 +236,11 @@ struct GenericFormat: ExportFormat {
       diary?.read(row, columns, at: time, units.mark, into: &out)
     }
     return .data
+  }
+
+  /// Whether the value of a row is read as a dose or food instead.
+  @inline(__always) private mutating func valueIsAmount(_ row: Row) -> Bool {
+    diary != nil && diary?.readsValue(of: row, columns) == true
   }
 
   @inline(__always) mutating func readTime(_ row: Row) -> GenericTimeReader.Outcome {
