@@ -34,6 +34,25 @@ import Testing
     #expect(readings.map(\.measurement.quantity?.number) == [142])
   }
 
+  /// A bolus that a person removed has a second row, with the same amount. Without chosen rows, targets are
+  /// among the glucose values.
+  @Test func aMappingReadsNeitherDosesNorTargetsOfTheAAPSLog() throws {
+    let log =
+      Self.log("mg/dl") + """
+        1767251204585;2026-01-01 08:06:44;+01:00;"BOLUS REMOVED";"";Treatments;;;;;;2.5;;;;;
+
+        """
+    let file = try ScratchFile(log)
+    for map in [["value": "mg/dl"], ["insulin": "IE"], ["carbs": "g"]] {
+      let refusal = try file.refusal { $0.columns = map.merging(["time": "Zeitstempel"]) { $1 } }
+      #expect(refusal?.contains("boluses that were removed") == true, "\(map)")
+    }
+    let forced = try file.lines {
+      ($0.columns, $0.force) = (["time": "Zeitstempel", "insulin": "IE"], true)
+    }
+    #expect(forced.count { $0.contains("\"units\"") } == 1)
+  }
+
   /// A table with words such as `bloodsugar` is recognised as Diaguard only if it begins with a time.
   @Test func onlyRowsAfterATimeAreRecognisedAsDiaguard() throws {
     let rows = "\"bloodsugar\";\"110\"\n\"insulin\";\"4.0\"\n"

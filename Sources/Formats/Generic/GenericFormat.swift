@@ -138,11 +138,22 @@ struct GenericFormat: ExportFormat {
     sums = GenericDaySums(finding, isForced: options.force)
     otherUnits = finding.unitIsDoubtful ? GenericOtherUnits() : nil
     try requireGlucose()
+    try refuseUserEntries(head)
     try refuseOtherSubject()
     try decideOrderFromHead()
     try compareDaysInHead()
     decideKindFromHead()
     mergedDates = GenericMergedDates(finding)
+  }
+
+  /// - Throws: `Failure` of category `badInput` for amounts in the log of user entries of AAPS, and for its
+  ///   glucose unless a person chose rows.
+  private func refuseUserEntries(_ head: InputHead) throws {
+    let amounts = GenericRole.doses + GenericRole.foods
+    guard !options.force, options.rows.isEmpty || amounts.contains(where: { finding.columns[$0] >= 0 }),
+      let reason = Signature.refusalOfUserEntries(head)
+    else { return }
+    throw Failure(.badInput, reason)
   }
 
   /// - Throws: `Failure` of category `badInput` if a person gives a kind of glucose, and there are only

@@ -117,11 +117,6 @@ enum Signature {
   /// measurement. Its columns of numbers are named by their units, in every language (`userEntriesToCsv` of
   /// AAPS), so that the log is recognised by these names.
   static func refusal(of head: InputHead) -> String? {
-    let isLog = head.rows(UInt8(ascii: ";")).prefix(1).contains { cells in
-      let units = cells.map(foldedHeader)
-      guard units.count == 17 else { return false }
-      return ["mg/dl", "mmol/l"].contains(units[9]) && units[10] == "g" && units[13...14] == ["%", "h"]
-    }
     if head.firstRow(where: isFoodTable) != nil {
       return "this is a table of food: its glucose is sugar in what was eaten; "
         + "export the biometrics for blood glucose"
@@ -130,8 +125,19 @@ enum Signature {
       return "this is an export of Diaguard, whose dates and words are those of the phone; "
         + "make a backup in the app (Settings > Backup > Create backup), and import that"
     }
+    return refusalOfUserEntries(head)
+  }
+
+  /// The reason why the log of user entries of AAPS is refused; nil for any other table. The log also has boluses
+  /// and carbohydrates that were removed later, at the time of the entry.
+  static func refusalOfUserEntries(_ head: InputHead) -> String? {
+    let isLog = head.rows(UInt8(ascii: ";")).prefix(1).contains { cells in
+      let units = cells.map(foldedHeader)
+      guard units.count == 17 else { return false }
+      return ["mg/dl", "mmol/l"].contains(units[9]) && units[10] == "g" && units[13...14] == ["%", "h"]
+    }
     return isLog
-      ? "this is the log of user entries of AAPS, with targets among its glucose values; "
+      ? "this is the log of user entries of AAPS, with targets among its glucose values, and boluses that were removed; "
         + "let AAPS upload to Nightscout, and import from there" : nil
   }
 
