@@ -139,4 +139,31 @@ import Testing
   func codesInOtherColumnsAreIgnored(_ name: String, _ codes: [String]) throws {
     #expect(try coded(codes, name).refusal(Self.map) == nil, "\(name)")
   }
+
+  /// Each row has the parts of a bolus, and the bolus in the whole units of a pen.
+  @Test func aColumnWithTheSumOfTheOtherMappedColumnsIsRefused() throws {
+    func table(_ whole: (Int) -> Double) throws -> ScratchFile {
+      let rows = (0..<24).map { place in
+        "2026-03-\(10 + place / 3) \(8 + place % 3 * 5):07,\(Double(20 + place) / 5),\(Double(place % 4) / 2),\(whole(place))\n"
+      }
+      return try ScratchFile("Time,Meal,Correction,Given\n" + rows.joined())
+    }
+    func columns(_ options: inout ExportOptions) {
+      options.columns = ["time": "Time", "insulin": "Meal", "insulin2": "Correction", "insulin3": "Given"]
+    }
+    let sums = try table { (Double(20 + $0) / 5 + Double($0 % 4) / 2).rounded() }
+    let refusal = try #require(try sums.refusal(columns))
+    #expect(refusal.contains("'Given' has the sum of the other mapped columns"), "\(refusal)")
+    #expect(
+      try sums.refusal { $0.columns = ["time": "Time", "insulin": "Meal", "insulin2": "Correction"] } == nil)
+    #expect(try table { Double(14 + $0 % 3) }.refusal(columns) == nil)
+    // A plan of doses that is the same every day.
+    let plan = (0..<24).map { "2026-03-\(10 + $0 / 2) \(8 + $0 % 2):07,4,8,12\n" }.joined()
+    #expect(try ScratchFile("Time,Meal,Correction,Given\n" + plan).refusal(columns) == nil)
+  }
+
+  @Test(arguments: ["Dosis Calculada (U)", "Dose calculée", "Berechnete Dosis"])
+  func aCalculatedDoseIsRefused(_ name: String) throws {
+    #expect(try refusal(name, days([[4.5, 3.5]]))?.contains("holds what was recommended") == true)
+  }
 }

@@ -46,7 +46,9 @@ enum AmountName {
     Meaning(
       text: "holds what was recommended",
       words: [
-        "calculated", "consigliata", "empfohlen", "empfohlene", "estimated", "proposed", "recomendada",
+        "berechnet", "berechnete", "berechneter", "calculada", "calculado", "calculated", "calculée",
+        "calcolata",
+        "consigliata", "empfohlen", "empfohlene", "estimated", "proposed", "recomendada", "recomendado",
         "recommandée", "recommended", "sugerida", "suggested", "vorgeschlagen", "zalecana",
       ]),
     Meaning(

@@ -18,6 +18,12 @@ struct GenericDaySums {
   private static let minRises = 3
   /// The minimum number of days with one amount each that show totals of days.
   private static let minTotals = 3
+  /// The minimum number of rows with three amounts that show a column of sums.
+  private static let minRows = 10
+  /// The minimum number of different sums in such rows.
+  private static let minWholes = 5
+  /// The difference of a sum that is rounded to the whole units of a pen.
+  private static let rounding = 0.55
   private static let tolerance = 0.011
 
   /// The amounts of a day.
@@ -53,6 +59,33 @@ struct GenericDaySums {
     var isTooShort: Bool { count == 2 && abs(largest * 2 - sum) < GenericDaySums.tolerance }
   }
 
+  /// The doses of rows with three of them, such as the parts of a bolus and the whole of it.
+  private struct Parts {
+    /// The number of rows with three amounts or more.
+    var count = 0
+    /// The rows in which the amount of a role is the sum of the others.
+    var sums: [GenericRole: (count: Int, amounts: Set<Double>)] = [:]
+
+    mutating func note(_ amounts: [(role: GenericRole, amount: Double)]) {
+      guard amounts.count > 2 else { return }
+      count += 1
+      let sum = amounts.reduce(0) { $0 + $1.amount }
+      for (role, amount) in amounts where abs(amount * 2 - sum) < GenericDaySums.rounding {
+        sums[role, default: (0, [])].count += 1
+        sums[role, default: (0, [])].amounts.insert(amount)
+      }
+    }
+
+    /// The role whose amounts are the sums of the others in nearly all rows. Equal amounts every day are a plan
+    /// of doses, as 4, 8 and 12 U at the three meals.
+    var whole: GenericRole? {
+      guard count >= GenericDaySums.minRows else { return nil }
+      return sums.first { _, rows in
+        rows.count * 5 >= count * 4 && rows.amounts.count >= GenericDaySums.minWholes
+      }?.key
+    }
+  }
+
   private struct Column {
     let role: GenericRole
     let name: String
@@ -64,6 +97,7 @@ struct GenericDaySums {
   }
 
   private var columns: [Column]
+  private var parts = Parts()
 
   /// Nil without columns of doses or carbohydrates, or if a person requires all rows.
   init?(_ finding: GenericFinding, isForced: Bool) {
@@ -84,12 +118,15 @@ struct GenericDaySums {
   mutating func note(
     _ row: Row, _ places: GenericColumns, at seconds: Int64, _ mark: DecimalMark, _ diary: inout GenericDiary
   ) {
+    var amounts: [(role: GenericRole, amount: Double)] = []
+    defer { parts.note(amounts) }
     for index in columns.indices {
       let role = columns[index].role
       let cell = row[places[role]].trimmed
       guard !cell.isEmpty, let amount = cell.number(mark), amount > 0, diary.reads(role, row, places) else {
         continue
       }
+      if GenericRole.doses.contains(role) { amounts.append((role, amount)) }
       let isNamed = role == .insulin && diary.namesInsulin(row, places)
       let day = DeviceTime.day(of: seconds)
       let isMidnight = seconds == day * Self.secondsPerDay
@@ -103,6 +140,12 @@ struct GenericDaySums {
   /// The reason why the amounts of a column are not doses or meals, as text after the name of the column. Nil
   /// if they may be.
   var fault: (column: String, text: String)? {
+    if let whole = parts.whole, let column = columns.first(where: { $0.role == whole }) {
+      return (
+        column.name,
+        "has the sum of the other mapped columns in nearly every row, so that each dose would count twice"
+      )
+    }
     for column in columns {
       if column.isOfTotals, let text = Self.totalsFault(column.days) { return (column.name, text) }
       guard [column.days, column.daysBeforeMidnight].contains(where: Self.haveSums) else { continue }
