@@ -61,7 +61,7 @@ struct SourceAmountObject: Encodable {
     _ amounts: [SourceAmount], _ view: StatsView, _ kind: CountableItem.Kind, isBasal: Bool = false
   ) -> [Self] {
     let doubts = view.result.doubts.filter { doubt in
-      doubt.kind == kind && (doubt.doseDifference == .use || doubt.isBasal == isBasal)
+      doubt.kind == kind && (doubt.doseDifference == .use || doubt.isAllInsulin || doubt.isBasal == isBasal)
     }
     return amounts.map { SourceAmountObject($0, doubts) }
   }

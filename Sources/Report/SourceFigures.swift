@@ -44,8 +44,8 @@ package struct SourceDoubt: Hashable, Sendable {
     case part
   }
 
-  /// Whether the items are basal insulin, as doses or as rates.
-  package var isBasal = false
+  /// The insulin that both sources seem to state.
+  package var insulin = InsulinPart.bolus
   /// The difference between doses at one time; nil if the doubt comes from totals or from equal amounts.
   package var doseDifference: DoseDifference?
   /// The amounts of the first source on the days on which both sources have amounts.
@@ -56,6 +56,10 @@ package struct SourceDoubt: Hashable, Sendable {
   /// difference is not constant.
   package let shiftSeconds: Int64?
 
+  /// Whether the items are basal insulin, as doses or as rates.
+  package var isBasal: Bool { insulin == .basal }
+  /// Whether the items are all insulin, since one source does not state the use of its doses.
+  package var isAllInsulin: Bool { insulin == .all }
   /// The number of days on which both sources have amounts.
   package var days: Int { first.days }
 }

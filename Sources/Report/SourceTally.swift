@@ -20,6 +20,8 @@ struct SourceEntry: Sendable {
   /// Whether the entry is a basal rate. Each basal rate ends the one before it, whatever its source, so rates
   /// of two sources never add up.
   var isRate = false
+  /// The use of the insulin. Empty for other amounts.
+  var uses: InsulinUses = []
   /// Whether the entry is outside of the period. It is then in no figure, but affects which days of the
   /// period are doubtful.
   var isContext = false
@@ -36,7 +38,7 @@ struct SourceEntry: Sendable {
 /// number of days.
 struct SourceTally: Sendable {
   /// The items of one source on one day, in comparison with other sources.
-  private struct Day: Sendable {
+  struct Day: Sendable {
     /// The total amount of the day, in units, grams or readings.
     var total = 0.0
     /// The amount of the items that the other sources do not have.
@@ -48,6 +50,14 @@ struct SourceTally: Sendable {
     var counted = 0
     /// The number of unmatched items that are basal rates.
     var rates = 0
+    /// The amount of these basal rates.
+    var rateAmount = 0.0
+    /// The number of unmatched items that are basal doses.
+    var basalDoses = 0
+    /// The uses of all insulin of the day.
+    var uses: InsulinUses = []
+    /// The uses of the insulin that the other sources do not have.
+    var unmatchedUses: InsulinUses = []
     /// Whether any item of the day is in the period.
     var isShown = false
     /// Whether a person chose another source for any item of the day.
@@ -59,15 +69,19 @@ struct SourceTally: Sendable {
       items += other.items
       counted += other.counted
       rates += other.rates
+      rateAmount += other.rateAmount
+      basalDoses += other.basalDoses
+      uses.formUnion(other.uses)
+      unmatchedUses.formUnion(other.unmatchedUses)
     }
   }
 
   /// A set of sources, one bit for each.
-  private typealias Mask = UInt32
+  typealias Mask = UInt32
 
   /// A day of one source, with its amounts grouped by the other sources that have the same items. So the day
   /// can be compared with any of the other sources.
-  private struct SourceDay: Sendable {
+  struct SourceDay: Sendable {
     struct Key: Hashable {
       let twins: Mask
       let counts: Bool
@@ -88,6 +102,7 @@ struct SourceTally: Sendable {
           day.add(part)
         } else {
           day.total += part.total
+          day.uses.formUnion(part.uses)
         }
       }
       return day
@@ -99,11 +114,12 @@ struct SourceTally: Sendable {
     let twins: Mask
     let shown: Int64
     let key: Int64
+    let uses: InsulinUses
   }
 
   /// The number of equal amounts of two sources with nearly the same time difference, and the sum of the
   /// differences in seconds.
-  private struct Shift: Sendable {
+  struct Shift: Sendable {
     var count = 0
     var seconds: Int64 = 0
     /// The distinct values of these amounts. Once there are `minAmounts` of them, further ones are not added.
@@ -128,7 +144,7 @@ struct SourceTally: Sendable {
 
   /// Two sources in the order of their names, so that stores with equal items give equal results, although
   /// they number the sources differently.
-  private struct Pair: Hashable {
+  struct Pair: Hashable {
     let first: Int
     let second: Int
   }
@@ -170,7 +186,7 @@ struct SourceTally: Sendable {
   private static let maxRecent = 400
   /// The minimum number of days on which both sources have items. With fewer days, a person may only have
   /// tried an app. Such days are doubtful only if one source copies many items of the other; see `isCopy`.
-  private static let minDays = 3
+  static let minDays = 3
   /// The minimum number of items of a source, and below the minimum number of different amounts. Fewer may be
   /// equal by chance.
   private static let minPart = 5
@@ -190,15 +206,18 @@ struct SourceTally: Sendable {
   private static let lateDays = 3
 
   let kind: CountableItem.Kind
-  let isBasal: Bool
+  /// The insulin that is compared.
+  let insulin: InsulinPart
   private(set) var sources: [CountingSource] = []
   /// The names of the sources. They are kept, since making a name from its two texts takes time.
-  private var names: [String] = []
+  private(set) var names: [String] = []
   private var totals: [(total: Double, days: DaySet)] = []
   /// The days of each source, by the day's number. Days that are not needed for further decisions are
   /// removed.
-  private var days: [[Int: SourceDay]] = []
+  private(set) var days: [[Int: SourceDay]] = []
   private var recent: [Amount] = []
+  /// Whether any dose has an unknown use.
+  private var hasUnknownUse = false
   private var shifts: [Pair: [Int: [Int64: Shift]]] = [:]
   /// The times at which both sources of a pair have a meal.
   private var meals: [Pair: CommonMeals] = [:]
@@ -207,7 +226,9 @@ struct SourceTally: Sendable {
   private var doubts: [Pair: Doubt] = [:]
   private var openRates: [CountingSource: OpenRate] = [:]
 
-  init(_ kind: CountableItem.Kind, isBasal: Bool = false) { (self.kind, self.isBasal) = (kind, isBasal) }
+  init(_ kind: CountableItem.Kind, _ insulin: InsulinPart = .bolus) {
+    (self.kind, self.insulin) = (kind, insulin)
+  }
 
   /// Adds the next entry.
   mutating func add(_ entry: SourceEntry) {
@@ -216,7 +237,10 @@ struct SourceTally: Sendable {
     let twins = mask(of: entry.twins)
     var part = Day(total: entry.amount, unmatched: entry.amount, items: 1)
     part.counted = entry.counts ? 1 : 0
-    part.rates = entry.isRate ? 1 : 0
+    (part.rates, part.rateAmount) = entry.isRate ? (1, entry.amount) : (0, 0)
+    (part.uses, part.unmatchedUses) = (entry.uses, entry.uses)
+    part.basalDoses = entry.uses.contains(.basal) ? 1 : 0
+    if entry.uses.contains(.unknown) { hasUnknownUse = true }
     var day = days[source][entry.day] ?? SourceDay()
     day.parts[SourceDay.Key(twins: twins, counts: entry.counts), default: Day()].add(part)
     if entry.isDecided { day.isDecided = true }
@@ -228,7 +252,9 @@ struct SourceTally: Sendable {
     days[source][entry.day] = day
     undecided.insert(entry.day)
     if let key = entry.key {
-      compare(Amount(source: source, twins: twins, shown: entry.shown, key: key), on: entry.day)
+      let amount = Amount(
+        source: source, twins: twins, shown: entry.shown, key: key, uses: entry.uses)
+      compare(amount, on: entry.day)
     }
   }
 
@@ -266,7 +292,7 @@ struct SourceTally: Sendable {
 }
 
 extension SourceTally {
-  private static func mask(_ source: Int) -> Mask { 1 << Mask(source) }
+  static func mask(_ source: Int) -> Mask { 1 << Mask(source) }
 
   private mutating func mask(of sources: Set<CountingSource>) -> Mask {
     // The sources are sorted before they get numbers. Only the first `maxSources` sources have separate
@@ -276,12 +302,12 @@ extension SourceTally {
     }
   }
 
-  private func pair(_ one: Int, _ other: Int) -> Pair {
+  func pair(_ one: Int, _ other: Int) -> Pair {
     names[one] <= names[other] ? Pair(first: one, second: other) : Pair(first: other, second: one)
   }
 
   /// The items of one source on a day, in comparison with another source.
-  private func day(_ source: Int, _ day: Int, without other: Int) -> Day? {
+  func day(_ source: Int, _ day: Int, without other: Int) -> Day? {
     days[source][day]?.without(Self.mask(other))
   }
 }
@@ -291,9 +317,10 @@ extension SourceTally {
 extension SourceTally {
   /// Records the time differences between equal amounts of two sources.
   private mutating func compare(_ amount: Amount, on day: Int) {
-    if sources.count > 1 {
+    if sources.count > 1, insulin != .all || hasUnknownUse {
       if kind == .food { noteMeal(amount, on: day) }
-      for other in recent where other.source != amount.source && other.key == amount.key {
+      for other in recent
+      where other.source != amount.source && other.key == amount.key && canRepeat(amount.uses, other.uses) {
         if amount.twins & Self.mask(other.source) != 0 || other.twins & Self.mask(amount.source) != 0 {
           continue
         }
@@ -338,7 +365,7 @@ extension SourceTally {
   }
 
   /// The time difference that most equal amounts of the two sources have on these days.
-  private func bestShift(_ pair: Pair, on days: ClosedRange<Int>) -> (seconds: Int64, found: Shift)? {
+  func bestShift(_ pair: Pair, on days: ClosedRange<Int>) -> (seconds: Int64, found: Shift)? {
     var counts: [Int64: Shift] = [:]
     for (day, shifts) in shifts[pair] ?? [:] where days.contains(day) {
       for (shift, sum) in shifts { counts[shift, default: Shift()].add(sum) }
@@ -358,7 +385,7 @@ extension SourceTally {
 
   /// The time difference that at least half of the items of two sources have, in seconds; nil if there is
   /// none.
-  private func constantShift(_ best: (seconds: Int64, found: Shift)?, of items: Int) -> Int64? {
+  func constantShift(_ best: (seconds: Int64, found: Shift)?, of items: Int) -> Int64? {
     guard let best, best.found.count * 2 >= items else { return nil }
     if kind != .smbg { return best.seconds == 0 ? nil : best.seconds }
     let mean = Double(best.found.seconds) / Double(best.found.count) / Double(Self.minuteSeconds)
@@ -393,7 +420,7 @@ extension SourceTally {
     if sources.count > 2 { decideSums(day) }
   }
 
-  private static func around(_ day: Int) -> ClosedRange<Int> {
+  static func around(_ day: Int) -> ClosedRange<Int> {
     day - CountingMargin.doubtDays...day + CountingMargin.doubtDays
   }
 
@@ -402,15 +429,18 @@ extension SourceTally {
   /// not affect the days after.
   private mutating func decide(_ day: Int, _ pair: Pair) {
     guard let own = self.day(pair.first, day, without: pair.second),
-      let other = self.day(pair.second, day, without: pair.first), Self.areOpen(own, other)
+      let other = self.day(pair.second, day, without: pair.first), Self.areOpen(own, other),
+      fits(own.unmatchedUses, other.unmatchedUses)
     else { return }
     let around = Self.around(day)
     let common = around.compactMap { day -> (own: Day, other: Day)? in
       guard let own = self.day(pair.first, day, without: pair.second),
-        let other = self.day(pair.second, day, without: pair.first), own.items > 0, other.items > 0
+        let other = self.day(pair.second, day, without: pair.first), own.items > 0, other.items > 0,
+        fits(own.unmatchedUses, other.unmatchedUses)
       else { return nil }
       return (own, other)
     }
+    if insulin == .all { return decideAllInsulin(day, pair, common) }
     let (mine, theirs) = (Self.sum(common.map(\.own)), Self.sum(common.map(\.other)))
     let best = bestShift(pair, on: around)
     // The days are compared one by one, and all together, since a dose around midnight may be on different
@@ -432,15 +462,17 @@ extension SourceTally {
 
   /// Whether each of two sources has an item in the sums that the other source lacks. An item of the two must
   /// be in the period, and no person may have decided about the sources.
-  private static func areOpen(_ own: Day, _ other: Day) -> Bool {
+  static func areOpen(_ own: Day, _ other: Day) -> Bool {
     (own.isShown || other.isShown) && !own.isDecided && !other.isDecided && own.counted > 0
       && other.counted > 0
   }
 
-  private mutating func note(_ day: Int, _ pair: Pair, _ shift: Int64?) {
-    guard let own = self.day(pair.first, day, without: pair.second),
-      let other = self.day(pair.second, day, without: pair.first)
+  /// - Parameter hasRates: whether the amounts of the basal rates were compared, too.
+  mutating func note(_ day: Int, _ pair: Pair, _ shift: Int64?, hasRates: Bool = true) {
+    guard var own = self.day(pair.first, day, without: pair.second),
+      var other = self.day(pair.second, day, without: pair.first)
     else { return }
+    if !hasRates { (own, other) = (own.withoutRates, other.withoutRates) }
     var doubt = doubts[pair] ?? Doubt()
     guard doubt.days.insert(day).inserted else { return }
     doubt.first += own.total
@@ -449,13 +481,13 @@ extension SourceTally {
     doubts[pair] = doubt
   }
 
-  private static func sum(_ days: some Sequence<Day>) -> Day {
+  static func sum(_ days: some Sequence<Day>) -> Day {
     days.reduce(into: Day()) { $0.add($1) }
   }
 
   /// Whether the amounts that each source has without the other are nearly equal, and too large to be ignored
   /// in a sum.
-  private func unmatchedAmountsAgree(_ own: Day, _ other: Day) -> Bool {
+  func unmatchedAmountsAgree(_ own: Day, _ other: Day) -> Bool {
     abs(own.unmatched - other.unmatched) < 0.25 * max(own.unmatched, other.unmatched)
       && isLargePart(own, other)
   }
@@ -467,8 +499,12 @@ extension SourceTally {
   /// Whether one source repeats items of the other: nearly all of its items have an equal amount in the other
   /// source at the same time difference. If this difference is not 0, there must be several different
   /// amounts. A person who takes the same dose at fixed hours has only one or two.
-  private func isPart(_ own: Day, _ other: Day, _ best: (seconds: Int64, found: Shift)?) -> Bool {
-    let items = min(own.items, other.items)
+  ///
+  /// - Parameter items: the number of these items; nil for those of the source with fewer items.
+  func isPart(
+    _ own: Day, _ other: Day, _ best: (seconds: Int64, found: Shift)?, of items: Int? = nil
+  ) -> Bool {
+    let items = items ?? min(own.items, other.items)
     guard let best, items >= Self.minPart, isLargePart(own, other) else { return false }
     return best.found.count * 10 >= items * 8
       && (best.seconds == 0 || best.found.amounts.count >= Self.minAmounts)
@@ -496,63 +532,6 @@ extension SourceTally {
   }
 }
 
-// MARK: - Sources that have together what another one has
-
-extension SourceTally {
-  /// Finds sources that repeat the items of several other sources together, such as an app that collects the
-  /// doses of a pen and a diary. If one other source has all of the items, no further source is searched.
-  private mutating func decideSums(_ day: Int) {
-    guard kind != .smbg else { return }
-    let around = Self.around(day)
-    for whole in sources.indices where days[whole][day] != nil {
-      guard let parts = parts(of: whole, on: around) else { continue }
-      for part in parts {
-        guard let own = self.day(whole, day, without: part), let other = self.day(part, day, without: whole),
-          Self.areOpen(own, other)
-        else { continue }
-        note(day, pair(whole, part), nil)
-      }
-    }
-  }
-
-  /// Several other sources whose items together have the amounts of a source. The sources with the largest
-  /// amounts are added until the totals agree. The amounts must also agree on at least four fifths of the
-  /// days. Nil if there are no such sources, or if one of them has all of the items.
-  private func parts(of whole: Int, on around: ClosedRange<Int>) -> [Int]? {
-    let open = around.filter { days[whole][$0]?.isDecided == false }
-    let rest = { (source: Int, day: Int) in
-      days[source][day]?.without(Self.mask(whole), countedOnly: true)
-    }
-    var others = sources.indices.filter { $0 != whole }.map { source in
-      (source, Self.sum(open.compactMap { rest(source, $0) }.filter { !$0.isDecided }))
-    }.filter { $0.1.items > $0.1.rates }
-    let mask = others.reduce(0) { $0 | Self.mask($1.0) }
-    let own = open.filter { days[whole][$0].map { $0.without(mask).items > 0 } ?? false }
-    guard own.count >= Self.minDays else { return nil }
-    let all = Self.sum(own.compactMap { days[whole][$0]?.without(mask) })
-    others = others.map { source, _ in
-      (source, Self.sum(own.compactMap { rest(source, $0) }.filter { !$0.isDecided }))
-    }.filter { $0.1.items > $0.1.rates && $0.1.unmatched >= 0.1 * all.unmatched }
-      .sorted { ($1.1.unmatched, names[$0.0]) < ($0.1.unmatched, names[$1.0]) }
-    guard all.rates < all.items, others.first.map({ !unmatchedAmountsAgree(all, $0.1) }) == true else {
-      return nil
-    }
-    var parts: [Int] = []
-    var together = Day()
-    for (source, sum) in others {
-      parts.append(source)
-      together.add(sum)
-      if parts.count > 1, unmatchedAmountsAgree(all, together) { break }
-    }
-    guard parts.count > 1, unmatchedAmountsAgree(all, together) else { return nil }
-    let alike = own.count { day in
-      let sum = Self.sum(parts.compactMap { rest($0, day) })
-      return days[whole][day].map { unmatchedAmountsAgree($0.without(mask), sum) } ?? false
-    }
-    return alike >= Self.minDays && alike * 5 >= own.count * 4 ? parts : nil
-  }
-}
-
 // MARK: - Results, after `finish`
 
 extension SourceTally {
@@ -565,11 +544,17 @@ extension SourceTally {
 
   /// The pairs of sources that seem to state the same items on days of the period. Pairs are left out if a
   /// person decided that both count.
-  func doubts(_ rules: CountingRules) -> [SourceDoubt] {
-    undecidedPairs(rules).map { pair, doubt in
+  ///
+  /// - Parameter whole: the comparison of all insulin. Doubts about a part of the insulin are left out if `whole`
+  ///   has the same sources on the same days.
+  func doubts(_ rules: CountingRules, notIn whole: SourceTally? = nil) -> [SourceDoubt] {
+    undecidedPairs(rules).filter { pair, doubt in
+      whole.map { doubt.days.isSubset(of: $0.doubtfulDays(of: sources[pair.first], sources[pair.second])) }
+        != true
+    }.map { pair, doubt in
       let shift = doubt.shifts.max { ($0.value, abs($1.key), $1.key) < ($1.value, abs($0.key), $0.key) }
       return SourceDoubt(
-        kind: kind, isBasal: isBasal,
+        kind: kind, insulin: insulin,
         first: SourceAmount(source: sources[pair.first], total: doubt.first, days: doubt.days.count),
         second: SourceAmount(source: sources[pair.second], total: doubt.second, days: doubt.days.count),
         shiftSeconds: shift.flatMap { $0.value * 2 >= doubt.days.count ? $0.key : nil })
@@ -579,6 +564,14 @@ extension SourceTally {
   /// The days on which two sources seem to state the same items. Sums that include such a day are not shown.
   func doubtfulDays(_ rules: CountingRules) -> Set<Int> {
     undecidedPairs(rules).reduce(into: []) { $0.formUnion($1.doubt.days) }
+  }
+
+  /// The days on which these two sources, in the order of their names, seem to state the same items.
+  private func doubtfulDays(of first: CountingSource, _ second: CountingSource) -> Set<Int> {
+    guard let one = sources.firstIndex(of: first), let other = sources.firstIndex(of: second) else {
+      return []
+    }
+    return doubts[pair(one, other)]?.days ?? []
   }
 
   private func undecidedPairs(_ rules: CountingRules) -> [(pair: Pair, doubt: Doubt)] {

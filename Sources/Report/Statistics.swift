@@ -84,7 +84,8 @@ package struct Statistics: Sendable {
   private var profile: ProfileTally?
   private(set) var doubled: [DoubledItems] = []
   private(set) var bolusSources = SourceTally(.insulin)
-  private(set) var basalSources = SourceTally(.insulin, isBasal: true)
+  private(set) var basalSources = SourceTally(.insulin, .basal)
+  private(set) var allInsulinSources = SourceTally(.insulin, .all)
   private(set) var foodSources = SourceTally(.food)
   private(set) var stickSources = SourceTally(.smbg)
   private(set) var mismatchedDoses = MismatchedDoses()
@@ -279,11 +280,14 @@ extension Statistics {
     func key(_ amount: Double) -> Int64 { Int64((amount * 10_000).rounded()) }
     if item.kind == .insulin, let fields {
       let units = fields.units ?? 0
+      var dose = entry(units, key(units))
+      dose.uses = InsulinUses(item.use)
       if item.use == .basal {
-        basalSources.add(entry(units, key(units)))
+        basalSources.add(dose)
       } else {
-        bolusSources.add(entry(units, key(units)))
+        bolusSources.add(dose)
       }
+      allInsulinSources.add(dose)
     } else if item.kind == .food, let grams = fields?.amount("carbs") {
       foodSources.add(entry(grams, key(grams)))
     } else if item.kind == .smbg, case .measured(let measurement) = item.amount {
@@ -297,11 +301,14 @@ extension Statistics {
     _ fields: RecordFields, at instant: Int64, shown: Int64, from source: CountingSource, isContext: Bool
   ) {
     let entry = SourceEntry(
-      source: source, amount: fields.units ?? 0, shown: shown, isRate: true, isContext: isContext)
+      source: source, amount: fields.units ?? 0, shown: shown, isRate: true, uses: .rate, isContext: isContext
+    )
     if let rate = BasalRate(fields, instant: instant, day: entry.day, group: nil) {
       basalSources.add(rate, entry, at: instant)
+      allInsulinSources.add(rate, entry, at: instant)
     } else if fields.subtype == "basal" {
       basalSources.add(entry)
+      allInsulinSources.add(entry)
     }
   }
 
@@ -324,6 +331,7 @@ extension Statistics {
   mutating func finishSources() {
     bolusSources.finish()
     basalSources.finish()
+    allInsulinSources.finish()
     foodSources.finish()
     stickSources.finish()
   }

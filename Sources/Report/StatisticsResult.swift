@@ -97,18 +97,20 @@ extension Statistics {
   /// The pairs of sources that seem to state the same items although no rule can match them.
   private var sourceDoubts: [SourceDoubt] {
     // A person who requested that everything counts gets the sums, so there are no doubts.
-    options.rules.isOn
-      ? [bolusSources, basalSources, foodSources, stickSources].flatMap { $0.doubts(options.rules) }
-        + mismatchedDoses.doubts(options.rules) : []
+    guard options.rules.isOn else { return [] }
+    let parts = [bolusSources, basalSources].flatMap { $0.doubts(options.rules, notIn: allInsulinSources) }
+    let others = [allInsulinSources, foodSources, stickSources].flatMap { $0.doubts(options.rules) }
+    return parts + others + mismatchedDoses.doubts(options.rules)
   }
 
   private var doubtfulDays: DoubtfulDays {
     guard options.rules.isOn else { return DoubtfulDays() }
     let otherUse = mismatchedDoses.doubtfulDays(options.rules, .use)
     let otherPart = mismatchedDoses.doubtfulDays(options.rules, .part)
+    let anyUse = allInsulinSources.doubtfulDays(options.rules).union(otherUse)
     return DoubtfulDays(
-      bolus: bolusSources.doubtfulDays(options.rules).union(otherUse).union(otherPart),
-      basal: basalSources.doubtfulDays(options.rules).union(otherUse),
+      bolus: bolusSources.doubtfulDays(options.rules).union(anyUse).union(otherPart),
+      basal: basalSources.doubtfulDays(options.rules).union(anyUse),
       food: foodSources.doubtfulDays(options.rules), sticks: stickSources.doubtfulDays(options.rules))
   }
 

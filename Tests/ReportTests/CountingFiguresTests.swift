@@ -15,7 +15,7 @@ struct CountingFiguresTests {
   struct Entry {
     let kind: RecordKind
     let amount: Double
-    let seconds: Int64
+    var seconds: Int64
     let source: CountingSource
     var subtype = "rapid"
     /// The number of hours of a basal rate, whose `amount` is in units per hour; nil for other entries.

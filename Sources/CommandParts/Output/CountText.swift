@@ -58,7 +58,7 @@ package enum CountText {
     let (name, unit) =
       switch doubt.kind {
       case .insulin:
-        (doubt.doseDifference != nil ? "insulin" : doubt.isBasal ? "basal insulin" : "bolus insulin", " U")
+        (insulinName(doubt), " U")
       case .food: ("carbohydrates", " g")
       case .smbg, .ketone: ("finger sticks", "")
       }
@@ -70,19 +70,24 @@ package enum CountText {
       let minutes = abs(seconds) / 60
       return ", the same \(what) \(minutes / 60) h \(minutes % 60) min apart"
     }
-    let doseDifference =
+    let difference =
       switch doubt.doseDifference {
       case .use: ", equal doses, basal insulin in one and bolus insulin in the other"
       case .part: ", the same doses, in one without the part given over time"
-      case nil: ""
+      case nil: doubt.isAllInsulin ? ", doses of unknown use in one of them" : ""
       }
     let (first, second) = (doubt.first.source.text, doubt.second.source.text)
     let one = quotedCommand("glucoport", "count", "only", first, "--kind", doubt.kind.rawValue)
     let both = quotedCommand("glucoport", "count", "both", first, second)
     return [
-      "\(name) of two sources on \(counted(doubt.days, "day")): \(sources.joined(separator: ", ")) a day\(shift ?? doseDifference); both are counted, so there is no sum",
+      "\(name) of two sources on \(counted(doubt.days, "day")): \(sources.joined(separator: ", ")) a day\(shift ?? difference); both are counted, so there is no sum",
       "  count one: \(one); add them up: \(both)",
     ]
+  }
+
+  private static func insulinName(_ doubt: SourceDoubt) -> String {
+    if doubt.doseDifference != nil || doubt.isAllInsulin { return "insulin" }
+    return doubt.isBasal ? "basal insulin" : "bolus insulin"
   }
 
   private static func tenths(_ number: Double) -> String {

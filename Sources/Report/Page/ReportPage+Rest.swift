@@ -57,6 +57,7 @@ extension ReportPage {
       switch doubt.kind {
       case .insulin where doubt.doseDifference == .use:
         (" \(texts.insulinUnit)", "\(texts.basal), \(texts.bolus)")
+      case .insulin where doubt.isAllInsulin: (" \(texts.insulinUnit)", texts.insulin)
       case .insulin: (" \(texts.insulinUnit)", doubt.isBasal ? texts.basal : texts.bolus)
       case .food: (" g", texts.carbohydrates)
       case .smbg, .ketone: ("", texts.sticks)
