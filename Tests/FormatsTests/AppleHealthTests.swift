@@ -99,6 +99,27 @@ import Testing
     #expect(Set(longer).isStrictSuperset(of: first) && longer.count == 5)
   }
 
+  /// Stores have records with these ids, so that another id would store each record a second time.
+  @Test func theIDsOfAppleHealthRecordsNeverChange() throws {
+    let dose = meal("5").replacing("DietaryCarbohydrates", with: "InsulinDelivery")
+      .replacing("unit=\"g\"", with: "unit=\"IU\"")
+    #expect(
+      try ids(meal("15") + meal("15") + dose) == [
+        "1780137000 15 Diary", "1780137000 15 Diary 2", "insulin 1780137000 5 Diary",
+      ])
+  }
+
+  @Test func theExportDateOfAppleHealthIsTheTimeOfTheExport() throws {
+    func generated(_ text: String) throws -> Int64? {
+      try export(text + record("98")).generatedAt
+    }
+    #expect(try generated(#"<ExportDate value="2026-05-31 18:21:36 +0200"/>"#) == 1_780_244_496)
+    // Without a valid date, the newest item is the only known time.
+    for date in ["", #"<ExportDate value="2026-05-31 18:21:36"/>"#, #"<ExportDate value="x"/>"#] {
+      #expect(try generated(date) == 1_780_137_000)
+    }
+  }
+
   @Test func anAppleHealthFoodInsideACorrelationIsNotReadTwice() throws {
     let body = meal("15") + meal("15") + "<Correlation type='Food'>\(meal("15"))</Correlation>"
     #expect(try ids(body).count == 2)

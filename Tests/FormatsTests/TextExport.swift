@@ -15,6 +15,7 @@ struct TextExport {
   let end: InputEnd
   let decisions: [Decision]
   let warnings: [String]
+  let generatedAt: Int64?
 
   init(_ text: String, zone: String = "Europe/Madrid", change: (inout ExportOptions) -> Void = { _ in })
     throws
@@ -45,6 +46,7 @@ struct TextExport {
     end = reader.end
     decisions = reader.decisions
     warnings = reader.warnings
+    generatedAt = reader.generatedAt
   }
 
   /// The bytes of a sample, by its path below `Samples`.

@@ -62,6 +62,37 @@ struct ExportAgeTests {
     }
   }
 
+  /// Doses of one app in an export of Apple Health, by their days in March.
+  private func health(_ units: [Int: Double], exported: String) -> String {
+    let records = units.sorted { $0.key < $1.key }.map { day, units in
+      let time = "2026-03-\(day) 08:01:17 +0100"
+      return
+        "<Record type=\"HKQuantityTypeIdentifierInsulinDelivery\" sourceName=\"mySugr\" unit=\"IU\" startDate=\"\(time)\" "
+        + "endDate=\"\(time)\" value=\"\(units)\"><MetadataEntry key=\"HKInsulinDeliveryReason\" value=\"2\"/></Record>"
+    }
+    return "<HealthData><ExportDate value=\"\(exported)\"/>\(records.joined())</HealthData>"
+  }
+
+  /// The dose of 12 March was corrected. The newest dose of both exports is the same, and the file of the earlier
+  /// export was copied later.
+  @Test func aCorrectedDoseOfAppleHealthCountsOnceInEachOrderAndFromAFolder() async throws {
+    for names in [["old.xml", "new.xml"], ["new.xml", "old.xml"], [""]] {
+      let program = try Program()
+      try FileManager.default.createDirectory(atPath: program.path("all"), withIntermediateDirectories: true)
+      try write(
+        health([11: 5, 12: 2.5, 13: 7], exported: "2026-03-14 20:00:00 +0100"), to: "all/old.xml", program,
+        modified: "2026-03-31T10:00:00Z")
+      try write(
+        health([11: 5, 12: 9.5, 13: 7], exported: "2026-03-15 20:00:00 +0100"), to: "all/new.xml", program,
+        modified: "2026-03-30T10:00:00Z")
+      for name in names {
+        let outcome = try await bring(program, "--quiet", program.path("all/" + name))
+        #expect(outcome.errors.isEmpty, "\(outcome.errors)")
+      }
+      #expect(try await units(program) == 21.5)
+    }
+  }
+
   @Test func theTimeOfAnExportHasPassedAndIsOnlyForFiles() async throws {
     let program = try program()
     let future = try await program.run("import", "--exported", "2999-01-01", program.path("all.json"))

@@ -35,13 +35,19 @@ struct AppleHealthFormat: ExportFormat {
   /// so they are counted in groups.
   private var other: (type: [UInt8], count: Int)?
   private let givenKind: ReadingKind?
+  let generatedAt: Int64?
   private var zoneOffsets: ZoneOffsets
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
     head.rootElement == "HealthData" ? Recognition(.elements(shape)) : nil
   }
 
+  static var idsContainAmounts: Bool { true }
+
   init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
+    generatedAt = head.attribute("value", of: "ExportDate").flatMap { text in
+      Field.with(text) { Self.instant($0.yearFirstTime) }
+    }
     givenKind = options.kind
     zoneOffsets = ZoneOffsets(options.zone)
   }
@@ -104,8 +110,12 @@ extension AppleHealthFormat {
   }
 
   private static func time(_ row: Row, _ name: Int = Name.start) -> (shown: ShownTime, utc: Int64)? {
-    guard let shown = row[name].yearFirstTime, let offset = shown.utcOffset else { return nil }
-    return (shown, shown.deviceTime.seconds - Int64(offset))
+    row[name].yearFirstTime.flatMap { shown in instant(shown).map { (shown, $0) } }
+  }
+
+  /// The instant of a time with a stated offset, in UTC seconds.
+  private static func instant(_ time: ShownTime?) -> Int64? {
+    time.flatMap { time in time.utcOffset.map { time.deviceTime.seconds - Int64($0) } }
   }
 
   /// The reader for a unit: `mg/dL`, or `mmol<180.15588…>/L` with the molar mass of glucose. Nil for any
@@ -184,7 +194,7 @@ extension AppleHealthFormat {
   }
 
   /// Adds a diary record. It has no id in the export, so its kind, instant, amount and writer identify it,
-  /// whatever its offset. Equal records are numbered.
+  /// whatever its offset. Equal records are numbered. The store finds records whose amounts were corrected.
   private mutating func add(
     _ kind: RecordKind, _ fields: [String: FieldValue], _ row: Row, into out: inout BatchBuilder
   ) {

@@ -118,7 +118,9 @@ extension IngestWriter {
     // The doses that this import hid or showed so far must be known.
     try WithdrawalChanges.apply(database, withdrawals)
     var doses = RetypedDoses(database, ingest: id)
-    let (updated, kept) = try doses.write(records.otherUses)
+    let amounts =
+      source.idsContainAmounts ? try CorrectedAmounts.pairs(database, ingest: id, source.format) : []
+    let (updated, kept) = try doses.write(records.otherUses, amounts: amounts)
     state.counts.newRecords -= updated + kept
     state.counts.updatedRecords += updated
     state.counts.keptRecords += kept

@@ -4,7 +4,7 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Finds doses whose use a person corrected at the source, and hides their earlier versions.
+/// Finds doses and meals that a person corrected at the source, and hides their earlier versions.
 ///
 /// The use of a dose without an id is part of its identity, since two doses of different uses can have one time. So
 /// a dose that was typed as basal and corrected to bolus is stored a second time. An export shows the correction if it
@@ -15,6 +15,9 @@ import SQLiteRows
 /// A table of boluses and another one of basal doses also have doses that the other one lacks. So both exports must
 /// have at least `minShared` equal doses with the use of the earlier dose. With fewer ones, a warning names the command
 /// that hides it.
+///
+/// The amount of a dose or meal may also be part of its identity. `CorrectedAmounts` finds records that differ only
+/// in it. Such a record is corrected if its app has one record of the kind at this second in each of both exports.
 ///
 /// The earlier dose gets a withdrawal like that of a record that its source deleted; see `SourceDeletions`. The
 /// withdrawal belongs to the import of the export with the correction, whose undo shows the earlier dose again.
@@ -48,6 +51,10 @@ struct RetypedDoses {
   private let ingest: Int64
   /// The numbers of equal doses in two exports, by their uses.
   private var shared: [[Int64]: [String: Int]] = [:]
+  /// The compared doses, by their guids.
+  private var doses: [String: Dose] = [:]
+  /// The guids of all records of the same app, kind and second, for each record whose amount may be corrected.
+  private var sameSecond: [String: Set<String>] = [:]
   /// The earlier doses that a warning names, each with the later one.
   private var doubts: [(old: Dose, other: Dose)] = []
 
@@ -82,13 +89,19 @@ struct RetypedDoses {
 
   /// Hides the doses that an export shows as corrected, and shows those again that a later export restores.
   ///
+  /// - Parameters:
+  ///   - pairs: doses that differ only in their uses.
+  ///   - amounts: records that may differ only in their amounts; see `CorrectedAmounts`.
   /// - Returns: the numbers of new doses of this input that are corrections of stored ones, and of new doses that
   ///   a later export corrects.
-  mutating func write(_ pairs: [Pair]) throws -> (updated: Int, kept: Int) {
-    guard !pairs.isEmpty else { return (0, 0) }
-    var doses: [String: Dose] = [:]
+  mutating func write(_ pairs: [Pair], amounts: [Pair] = []) throws -> (updated: Int, kept: Int) {
+    guard !pairs.isEmpty || !amounts.isEmpty else { return (0, 0) }
     var others: [String: Set<String>] = [:]
-    for pair in Set(pairs) {
+    for (given, pairs) in Dictionary(grouping: amounts, by: \.given) {
+      let all = Set(pairs.map(\.other) + [given])
+      for guid in all { sameSecond[guid] = all }
+    }
+    for pair in Set(pairs + amounts) {
       for guid in [pair.given, pair.other] where doses[guid] == nil { doses[guid] = try dose(guid) }
       others[pair.given, default: []].insert(pair.other)
       others[pair.other, default: []].insert(pair.given)
@@ -150,11 +163,14 @@ extension RetypedDoses {
   }
 
   private mutating func verdict(on old: Dose, _ other: Dose) throws -> Verdict {
+    let records = sameSecond[old.guid]?.compactMap { doses[$0] }
+    if let records, old.details != other.details || !records.allSatisfy(\.isImported) { return .unknown }
     guard old.isImported, other.isImported, !other.isWithdrawn || other.isRetyped else { return .unknown }
     guard old.lastImports.isDisjoint(with: other.imports.keys), other.lastAge > old.lastAge else {
       return .current
     }
     let later = other.imports.filter { old.imports[$0.key] == nil && $0.value.age > old.lastAge }
+    if let records { return amountVerdict(on: old, other, later, records) }
     var (sure, shared): (Set<Int64>, Int) = ([], 0)
     for (ingest, export) in later where export.isComplete {
       let doses = try sharedDoses(of: ingest, old)
@@ -164,6 +180,26 @@ extension RetypedDoses {
     // A dose that came from the remote may also be in the export of the other one, which another store imported.
     if other.ingest != nil, !sure.isEmpty { return .corrected(sure) }
     return shared > 0 ? .doubtful : .unknown
+  }
+
+  /// The verdict on a record that differs from another one only in its amount.
+  ///
+  /// - Parameters:
+  ///   - later: the exports with the other record that are later than the last one with the examined record.
+  ///   - records: all records of the same app, kind and second.
+  private func amountVerdict(
+    on old: Dose, _ other: Dose, _ later: [Int64: Dose.Export], _ records: [Dose]
+  ) -> Verdict {
+    func isSingle(_ dose: Dose, in ingest: Int64) -> Bool {
+      records.allSatisfy { $0.guid == dose.guid || $0.imports[ingest] == nil }
+    }
+    // Other stores imported the records without imports here, perhaps from one export.
+    let wasSingle =
+      old.lastImports.isEmpty
+      ? records.count { $0.imports.isEmpty } == 1 : old.lastImports.allSatisfy { isSingle(old, in: $0) }
+    // Rejected rows do not matter: an earlier export's row with the same amount was accepted.
+    let sure = later.filter { $0.value.isWhole && isSingle(other, in: $0.key) }
+    return wasSingle && other.ingest != nil && !sure.isEmpty ? .corrected(Set(sure.keys)) : .unknown
   }
 
   /// The numbers of equal doses in an export and the last export with a dose, by their uses.
@@ -220,14 +256,14 @@ extension RetypedDoses {
     FROM record WHERE record.guid = ?1
     """
 
-  /// The SQL query for the imports whose exports have a record. The last column states whether the import read the
-  /// complete export, so that what it lacks is not in the export.
+  /// The SQL query for the imports whose exports have a record. The last two columns state whether the import read
+  /// the whole export without leaving out rows, and whether it rejected no row.
   private static let importQuery = """
     SELECT w.id, \(ExportAge.generated("w")), \(ExportAge.modified("w")), \(RecordWriter.order("w")),
       CASE WHEN w.outcome = 'whole' AND substr(w.source, 1, length(?3)) <> ?3 AND json_valid(w.counts)
-        THEN coalesce(json_extract(w.counts, '$.rejected'), 0) = 0
-          AND NOT EXISTS (SELECT 1 FROM json_each(w.counts, '$.skipped') AS s WHERE s.key LIKE 'row with another %')
-        ELSE 0 END
+        THEN NOT EXISTS (SELECT 1 FROM json_each(w.counts, '$.skipped') AS s WHERE s.key LIKE 'row with another %')
+        ELSE 0 END,
+      CASE WHEN json_valid(w.counts) THEN coalesce(json_extract(w.counts, '$.rejected'), 0) = 0 ELSE 0 END
     FROM ingest AS w
     WHERE w.id IN (SELECT o.ingest FROM ingest_record AS o WHERE o.guid = ?1 UNION ALL SELECT ?2)
       AND w.finished_at IS NOT NULL AND w.digest IS NOT NULL AND NOT \(ImportContribution.isUndone(of: "w"))
@@ -245,13 +281,15 @@ extension RetypedDoses {
     let content = RecordContent(
       fields: try found[1], deviceTime: try found[2], utcOffset: try found[3], offsetSource: try found[4],
       isDeleted: false)
+    let fields = try RecordFields(stored: content.fields, of: guid)
+    let details = RecordFields(fields.values.filter { !["units", "carbs"].contains($0.key) })
     var dose = Dose(
-      guid: guid, use: try RecordFields(stored: content.fields, of: guid).subtype, content: content,
-      ingest: own, isImported: try found[6], isWithdrawn: try found[10], isNew: try found[11])
+      guid: guid, use: fields.subtype, details: details, content: content, ingest: own,
+      isImported: try found[6], isWithdrawn: try found[10], isNew: try found[11])
     if try found[7] { dose.remoteAge = Dose.Age(generated: try found[8], modified: try found[9], order: 0) }
     for row in imports.map({ StoredRow($0, of: "ingest") }) {
       let age = Dose.Age(generated: try row[1], modified: try row[2], order: try row[3])
-      dose.imports[try row[0]] = Dose.Export(age: age, isComplete: try row[4])
+      dose.imports[try row[0]] = Dose.Export(age: age, isWhole: try row[4], hasNoRejection: try row[5])
     }
     try readWithdrawal(of: &dose)
     return dose
@@ -291,12 +329,19 @@ private struct Dose {
 
   struct Export {
     let age: Age
-    let isComplete: Bool
+    /// Whether the import read the whole export, and left out no rows on request.
+    let isWhole: Bool
+    let hasNoRejection: Bool
+
+    /// Whether the import read all of the export, so that what it lacks is not in the export.
+    var isComplete: Bool { isWhole && hasNoRejection }
   }
 
   let guid: String
   /// The use, or an empty text.
   let use: String
+  /// The fields without the amount.
+  let details: RecordFields
   let content: RecordContent
   /// The import that wrote the dose; nil if the dose came from the remote.
   let ingest: Int64?
