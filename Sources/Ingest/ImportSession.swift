@@ -156,7 +156,9 @@ extension ImportSession {
     let missing = isWholeFile ? try writer.missingItems() : nil
     let doubts =
       ingestor.inputDigest == nil
-      ? [] : [try writer.contradictingFiles(), writer.doubtfulUses].compactMap(\.self)
+      ? []
+      : [try writer.contradictingFiles(), writer.doubtfulUses, try writer.diaryInOtherZone()].compactMap(
+        \.self)
     let warnings =
       writer.doubledDays + [missing, writer.otherTable].compactMap(\.self) + doubts + writer.counts.warnings
     return Outcome(
