@@ -46,6 +46,45 @@ import Testing
     #expect(export.readings.isEmpty && export.rejections.count == 1)
   }
 
+  private static func version(
+    _ version: String, _ value: Int, id: String = "a", patient: String = "1", status: String = "final"
+  ) -> String {
+    observation(
+      value: #""value":\#(value)"#,
+      more: #","id":"\#(id)","meta":{"versionId":"\#(version)"}"#
+        + #","subject":{"reference":"Patient/\#(patient)"}"#
+    ).replacing(#""status":"final""#, with: #""status":"\#(status)""#)
+  }
+
+  @Test(arguments: [
+    ([version("1", 160), version("2", 60)], [60.0]), ([version("10", 60), version("9", 160)], [60]),
+    ([version("1", 160), version("2", 60, status: "entered-in-error")], []),
+    // Other ids, and versions without an order, are separate Observations.
+    ([version("1", 160), version("2", 60, id: "b")], [160, 60]),
+    ([version("MTY4", 160), version("MTY5", 60)], [160, 60]),
+    ([version("2", 160), version("2", 60)], [160, 60]),
+  ])
+  func ofSeveralVersionsOfAFHIRObservationTheLatestIsImported(_ lines: [String], _ values: [Double]) throws {
+    let expected = values.map { Measurement.value(Quantity($0, .milligramsPerDecilitre)) }
+    let bundle = lines.map { #"{"resource":\#($0)}"# }.joined(separator: ",")
+    for input in [
+      lines.joined(separator: "\n"), #"{"resourceType":"Bundle","type":"collection","entry":[\#(bundle)]}"#,
+    ] {
+      let export = try TextExport(input)
+      #expect(export.readings.map(\.measurement) == expected, "\(input)")
+      let earlier = export.skipped["earlier version of an Observation"] ?? 0
+      #expect(earlier == (values.count == 2 ? 0 : 1), "\(export.skipped)")
+    }
+  }
+
+  @Test func versionsOfTwoPatientsWithTheSameIDAreSeparateFHIRObservations() throws {
+    let lines = [Self.version("1", 160), Self.version("2", 60, patient: "2")]
+    let export = try TextExport(lines.joined(separator: "\n")) {
+      $0.rows = [RowFilter(column: "patient", value: "1")]
+    }
+    #expect(export.readings.map(\.measurement) == [.value(Quantity(160, .milligramsPerDecilitre))])
+  }
+
   private static let issued = #""issued":"2026-03-20T09:00:00+01:00""#
 
   @Test(arguments: [

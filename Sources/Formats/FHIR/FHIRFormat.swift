@@ -16,14 +16,17 @@ struct FHIRFormat: ExportFormat {
   private static let members = ["resourceType", "subject.reference"]
   /// The members that identify a patient without a reference.
   private static let identifiers = ["subject.identifier.value", "subject.display", "meta.patient"]
+  /// The members that tell the versions of a resource apart.
+  private static let versions = ["id", "meta.versionId"]
   private static let names =
     members + members.map { "resource." + $0 } + [
       "resource", "fullUrl", "entry", "request", "response",
-    ] + identifiers + identifiers.map { "resource." + $0 }
+    ] + identifiers + identifiers.map { "resource." + $0 } + versions + versions.map { "resource." + $0 }
   private enum Name {
     static let type = 0, subject = 1, entryType = 2, entrySubject = 3, resource = 4, url = 5, entries = 6
     static let request = 7, response = 8
     static let identifiers = 9...11, entryIdentifiers = 12...14
+    static let id = 15, version = 16, entryID = 17, entryVersion = 18
   }
 
   /// The resource types by which an export of patient data is recognised. The member `resourceType` by itself
@@ -50,6 +53,7 @@ struct FHIRFormat: ExportFormat {
   private var zoneOffsets: ZoneOffsets
   private var people = InputPeople(column: "patient")
   private var skipped: Set<String> = []
+  private var versions = FHIRVersions()
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
     guard head.isJSON else { return nil }
@@ -105,7 +109,10 @@ struct FHIRFormat: ExportFormat {
     do {
       _ = try Self.forEachResource(in: row) { resource in
         note(resource)
-        if resource.type.equals("Observation") { people.note(resource.subject.text) }
+        if resource.type.equals("Observation") {
+          people.note(resource.subject.text)
+          versions.note(resource.version)
+        }
       }
     } catch {
       // The error is ignored, since the row will be rejected when it is read.
@@ -137,6 +144,10 @@ extension FHIRFormat {
     let url: Field
     let text: Field
     let row: Row
+    let id: Field
+    let versionID: Field
+
+    var version: FHIRVersions.Version? { .init(id: id.text, of: subject.text, versionID: versionID.text) }
   }
 
   /// Calls `body` with the resource of a row, or with each resource of a Bundle in the row.
@@ -159,12 +170,13 @@ extension FHIRFormat {
       return Resource(
         type: row[Name.entryType], subject: subject(row, Name.entrySubject, Name.entryIdentifiers),
         url: row[Name.url],
-        text: row[Name.resource], row: row)
+        text: row[Name.resource], row: row, id: row[Name.entryID], versionID: row[Name.entryVersion])
     }
     guard !row[Name.type].isEmpty, let start = row.source.baseAddress else { return nil }
     return Resource(
       type: row[Name.type], subject: subject(row, Name.subject, Name.identifiers), url: .absent,
-      text: Field(start: start, count: row.source.count, shape: .composite), row: row)
+      text: Field(start: start, count: row.source.count, shape: .composite), row: row,
+      id: row[Name.id], versionID: row[Name.version])
   }
 
   private static func subject(_ row: Row, _ reference: Int, _ identifiers: ClosedRange<Int>) -> Field {
@@ -190,6 +202,9 @@ extension FHIRFormat {
       note(resource)
     } else if type.equals("Observation") {
       guard people.reads(resource.subject.text, resource.row, into: &out) else { return }
+      guard !versions.replaces(resource.version) else {
+        return skip("earlier version of an Observation", into: &out)
+      }
       guard resource.text.count <= Self.maxResource else {
         return out.reject(resource.row, "the Observation is longer than 1 MiB")
       }
@@ -299,7 +314,7 @@ extension FHIRFormat {
     ],
     leaves: [
       "glucose that a laboratory measured, all other Observations and resources, which are counted",
-      "Observations that were entered in error or cancelled, values over more than an hour, computed values, "
+      "Observations that were entered in error or cancelled, earlier versions of an Observation, values over more than an hour, computed values, "
         + "and glucose of another specimen or subject, which are counted",
       "other notes, components and the names of persons",
     ])
