@@ -230,6 +230,11 @@ struct UndoText {
           : "  other imports brought the same, or it is hidden already")
     }
     lines += Self.large(counts.largeRecords)
+    for (other, count) in counts.otherValues.sorted(by: { $0.key < $1.key }) {
+      lines.append(
+        "  \(counted(count, "reading")) \(would)hidden \(count == 1 ? "has" : "have") another value in import \(other); "
+          + "'glucoport import --again' with the file of import \(other) stores it")
+    }
     if counts.lacksNotes {
       lines.append(
         "  warning: the store has no complete note of which readings another import also brought; some of these may be hidden"
@@ -286,6 +291,7 @@ struct UndoObject: Encodable {
   let editedRecords: Int
   let changedRecords: Int
   let largeRecords: [String]
+  let otherValues: Int
   let changesZone: Bool
   let broughtNothing: Bool
   let lacksNotes: Bool
@@ -303,6 +309,7 @@ struct UndoObject: Encodable {
     editedRecords = counts.editedRecords
     changedRecords = counts.changedRecords
     largeRecords = counts.largeRecords
+    otherValues = counts.otherValues.values.reduce(0, +)
     changesZone = counts.changesZone
     broughtNothing = counts.broughtNothing
     lacksNotes = counts.lacksNotes

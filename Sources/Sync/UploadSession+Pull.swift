@@ -62,6 +62,7 @@ extension UploadSession {
         }
         if let ingest, !whole.hasMore { try store.withdrawCorrected(pulledBy: ingest) }
         if !page.records.isEmpty {
+          try store.restoreReplaced(at: now)
           try store.stateBrought(at: now)
           let resolved = try store.resolveNesting()
           summary.pulledRecords += resolved.count

@@ -104,7 +104,7 @@ extension UploadSession {
   }
 
   private func apply(_ records: [SyncRecord], _ answer: RecordAnswer) throws {
-    let before = summary
+    let (before, now) = (summary, environment.now())
     summary = try store.sync { store in
       var summary = before
       for (sent, verdict) in zip(records, answer.verdicts) {
@@ -114,6 +114,7 @@ extension UploadSession {
         try store.apply(action, on: record)
         summary.note(action)
       }
+      if summary.pulledRecords > before.pulledRecords { try store.restoreReplaced(at: now) }
       try store.endTransfer(.records)
       try store.setLastSeenPosition(answer.position)
       return summary

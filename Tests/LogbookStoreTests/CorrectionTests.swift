@@ -58,6 +58,32 @@ import Testing
       ])
   }
 
+  /// A diary whose source does not say that a person typed its finger sticks. The first one has this number.
+  private func diary(_ number: Double, sharing count: Int, serial: String = "") -> IngestBatch {
+    let readings = (0...count).map { place in
+      let number = place == 0 ? number : 7 + Double(place) / 10
+      return Make.reading(.smbg, Make.millimoles(number), at: Make.noon + Int64(place) * 3600)
+    }
+    return Make.batch(
+      readings, devices: [Device(vendor: "Test", model: "Diary", serial: serial, format: "test")])
+  }
+
+  @Test(arguments: [(10, "", [25]), (9, "", [Int]()), (20, "S1", [Int]())])
+  func aValueOfADiaryIsCorrectedIfTheExportsShareTenFingerSticks(
+    _ count: Int, _ serial: String, _ corrected: [Int]
+  ) throws {
+    for isReversed in [false, true] {
+      let scratch = try ScratchStore()
+      let exports: [(Double, Int64)] = [(2.5, 10), (6.5, 20)]
+      for (number, age) in isReversed ? exports.reversed() : exports {
+        try scratch.ingest(diary(number, sharing: count, serial: serial), generatedAt: age)
+      }
+      let hidden = try scratch.rows(
+        "SELECT json_extract(fields, '$.reading') FROM record WHERE json_extract(fields, '$.hidden')")
+      #expect(hidden.compactMap { ReadingIdentity(text: $0).map { Int($0.valueBucket) } } == corrected)
+    }
+  }
+
   @Test func importingACorrectedExportAgainAddsNothing() throws {
     let batches = [(typed(5.6), Int64(10)), (typed(6.5), 20), (typed(7.4), 30)]
     for (batch, time) in batches { try scratch.ingest(batch, generatedAt: time) }

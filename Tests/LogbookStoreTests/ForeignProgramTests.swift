@@ -62,7 +62,7 @@ import Testing
     "pending_range", "setting", "rejection", "remote", "revision", "refusal", "same_as", "queued", "transfer",
     "download",
     "pinned", "stated_person",
-    "ingest_run", "ingest_record", "ingest_change", "withdrawal_arrival", "action",
+    "ingest_run", "ingest_record", "stated_content", "withdrawal_arrival", "action",
     "action_state", "redo", "withdrawn", "listed_record",
     "resend", "resend_record", "removed_record", "unanswered",
     "item_zone", "item_zone_name", "item_zone_record", "item_zone_series", "zone_period",

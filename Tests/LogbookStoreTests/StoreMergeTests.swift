@@ -221,6 +221,85 @@ import Testing
     #expect(try shown(here).count == 8)
   }
 
+  /// `here` imports the earlier export of a meal, and `there` the later one, which is then undone.
+  ///
+  /// - Parameters:
+  ///   - mergesBefore: whether both stores are merged before the undo, too.
+  ///   - laterIsFirst: whether the first merge is the one into the store with the later export.
+  @Test(arguments: [false, true], [false, true])
+  func afterAMergeTheContentOfAnUndoneExportIsThatOfTheEarlierOne(
+    _ mergesBefore: Bool, _ laterIsFirst: Bool
+  ) throws {
+    func food(_ carbs: Double) -> IngestBatch {
+      Make.batch([Make.record(["carbs": .number(carbs)], sourceID: "a")])
+    }
+    func mergeBoth(at now: Int64 = 9000) throws {
+      for isIntoThere in [laterIsFirst, !laterIsFirst] {
+        _ = try isIntoThere ? merge(here, into: there, at: now) : merge(there, into: here, at: now)
+      }
+    }
+    func expect(_ carbs: Int) throws {
+      for store in [here, there] {
+        let shown = try shown(store)
+        #expect(shown.count == 1 && shown[0].contains("\"carbs\":\(carbs)}"), "\(shown)")
+      }
+    }
+    try here.ingest(food(30), generatedAt: 100)
+    try there.ingest(food(80), generatedAt: 200)
+    if mergesBefore {
+      try mergeBoth()
+      try expect(80)
+    }
+    let counts = try there.open(.editor).undo(1, group: Digest.uuid(of: ["g"]), at: 5000)
+    // Without a merge into it, the store with the later export does not know the earlier content.
+    #expect(counts.changedRecords == (mergesBefore && laterIsFirst ? 1 : 0))
+    try mergeBoth()
+    try expect(30)
+    // A redo shows the later content again, if the record still had it when the undo was merged.
+    _ = try there.open(.editor).redo(1, at: 10_000)
+    if mergesBefore {
+      try mergeBoth(at: 11_000)
+      try expect(80)
+    }
+  }
+
+  @Test func afterAMergeAnUndoOfAnOwnImportLeavesItemsOfTheOtherStoreVisible() throws {
+    var batch = sensor(0..<3)
+    batch.records = [Make.record(["carbs": .number(45)], sourceID: "a")]
+    try here.ingest(batch)
+    try there.ingest(batch)
+    try merge(there, into: here)
+    let before = try shown(here)
+    _ = try here.open(.editor).undo(1, group: Digest.uuid(of: ["g"]), at: 5000)
+    #expect(try before.count == 4 && shown(here) == before)
+    // If the other store undid its import, too, the next merge hides the items.
+    _ = try there.open(.editor).undo(1, group: Digest.uuid(of: ["h"]), at: 5000)
+    try merge(there, into: here)
+    #expect(try shown(here).isEmpty)
+  }
+
+  @Test(arguments: [false, true])
+  func aMergeShowsAFingerStickThatOneStoreHasCorrectedOnce(_ laterIsHere: Bool) throws {
+    func diary(_ value: Double, _ more: Int64) -> IngestBatch {
+      let values = [(0, value), (3600, 140), (7200 * more, 150)]
+      return Make.batch(
+        values.map { seconds, value in
+          var reading = Make.reading(.smbg, Make.milligrams(value), at: Make.noon + seconds)
+          reading.marks = .manual
+          return reading
+        })
+    }
+    let (earlier, later) = laterIsHere ? (there, here) : (here, there)
+    try earlier.ingest(diary(203, 1), generatedAt: Make.noon + 7200)
+    try later.ingest(diary(103, 2), generatedAt: Make.noon + 14_400)
+    for _ in 0..<2 {
+      try merge(there, into: here)
+      let values = try here.rows(
+        "SELECT value FROM readings WHERE NOT withdrawn AND device_time = '2025-06-01T12:00:00'")
+      #expect(values == ["103.0"])
+    }
+  }
+
   @Test func itemsStoredByAMergeAreNotAnImportOfTheStore() throws {
     try there.ingest(sensor(0..<3))
     try merge(there, into: here)

@@ -165,7 +165,7 @@ import Testing
     let scene = try await Scene()
     try await shared(scene)
     try scene.b.importDiary(carbs: 45, generatedAt: 6)
-    let number = try #require(try scene.b.rows("SELECT max(id) FROM ingest").first.flatMap { Int64($0) })
+    let number = try #require(try scene.b.imports().max())
     let counts = try scene.b.editing().undo(number, group: Digest.uuid(of: ["undo"]), at: 10)
     #expect(counts.changedRecords == 1 && counts.editedRecords == 0)
     try await scene.upload(scene.b, scene.a)

@@ -165,7 +165,7 @@ struct UndoSequenceTests {
 
 extension SimulatedNode {
   /// Undoes an import. If the import is already undone, redoes it.
-  fileprivate func toggle(_ ingest: Int64) throws -> UndoCounts {
+  func toggle(_ ingest: Int64) throws -> UndoCounts {
     try sync().undoneImports().contains(ingest) ? redo(ingest) : undo(ingest)
   }
 }

@@ -64,7 +64,7 @@ extension IngestWriter {
       try state.notes.save(database)
       try restoreOrHide(at: finishedAt)
       try countNewEqualRows()
-      if end == .whole { try withdrawCorrected() }
+      if end == .whole { try withdrawCorrected(at: finishedAt) }
       try stateZone(at: finishedAt)
       try ActionLog.forget(at: finishedAt, database)
       if counts.newReadings + counts.newRecords + counts.updatedRecords + counts.deletedRecords > 0 {
@@ -112,8 +112,12 @@ extension IngestWriter {
 extension IngestWriter {
   /// Withdraws hand-typed readings that this input corrects. The withdrawals are not items of the input, and
   /// are counted separately.
-  private func withdrawCorrected() throws {
-    if let corrections { state.counts.correctedReadings += try corrections.write() }
+  private func withdrawCorrected(at now: Int64) throws {
+    if let corrections {
+      let written = try corrections.write()
+      state.counts.correctedReadings += written.count
+      try BroughtItems.state(records: written.guids, database, at: now)
+    }
     guard let records, !source.isMerge, !source.isFetched, !state.statesIdentities else { return }
     // The doses that this import hid or showed so far must be known.
     try WithdrawalChanges.apply(database, withdrawals)
@@ -121,6 +125,7 @@ extension IngestWriter {
     let amounts =
       source.idsContainAmounts ? try CorrectedAmounts.pairs(database, ingest: id, source.format) : []
     let (updated, kept) = try doses.write(records.otherUses, amounts: amounts)
+    try BroughtItems.state(records: doses.withdrawals, database, at: now)
     state.counts.newRecords -= updated + kept
     state.counts.updatedRecords += updated
     state.counts.keptRecords += kept

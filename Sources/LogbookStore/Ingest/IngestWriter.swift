@@ -59,6 +59,8 @@ package final class IngestWriter {
   var readings: ReadingWriter?
   var records: RecordWriter?
   var corrections: Corrections?
+  /// The readings that imports of a merged store contain; nil without a merge.
+  var merged: MergedReadings?
   var deletions: SourceDeletions?
   var otherKind: KindMismatch?
   /// The doses of this input that another export states with another use; set at the end of the input.
@@ -98,6 +100,13 @@ package final class IngestWriter {
   static func makeTables(_ database: Database) throws {
     try database.execute(
       sql: RecordOrdinals.tables + RecordWriter.tables + Corrections.tables + SourceDeletions.tables)
+  }
+
+  /// Creates the temporary tables if the connection lacks them, since it has imported nothing.
+  static func requireTables(_ database: Database) throws {
+    let hasTables = try Bool.fetchOne(
+      database, sql: "SELECT EXISTS (SELECT 1 FROM temp.sqlite_schema WHERE name = 'record_change')")
+    if hasTables != true { try makeTables(database) }
   }
 
   private func begin() throws {
@@ -346,8 +355,8 @@ package final class IngestWriter {
     for stretch in outcome.stretches { note(stretch) }
     for (time, isClockSetBack) in outcome.doubled { state.doubled.add(time, isClockSetBack) }
     state.counts.withdrawnReadings += outcome.withdrawn
-    for (series, points) in source.isMerge ? [] : outcome.knownPoints {
-      try state.notes.add(points, of: series, database)
+    for (series, points) in outcome.knownPoints {
+      try state.notes.add(merged?.imported(points, of: series, database) ?? points, of: series, database)
       guard source.zone?.isGiven == true else { continue }
       for point in points { state.given.knownReadings.add(point, of: series.id) }
     }
@@ -364,10 +373,12 @@ package final class IngestWriter {
     // Swift checks each access to a property of this object at run time, so they are read once before the
     // loop.
     let (corrections, deviceIDs) = (corrections, state.deviceIDs)
+    let haveSerial = state.devices.map { !$0.serial.isEmpty }
     for reading in batch {
       first = min(first, reading.deviceTime.seconds)
       last = max(last, reading.deviceTime.seconds)
-      try corrections?.note(reading, device: deviceIDs[Int(reading.device.number)])
+      let device = Int(reading.device.number)
+      try corrections?.note(reading, device: deviceIDs[device], hasSerial: haveSerial[device])
       switch reading.placement.source {
       case .zoneGap, .zoneOverlap: ambiguous += 1
       case .stated, .zone, .ticks, .instant: break

@@ -42,7 +42,9 @@ package struct StoreMerge {
     var result: (ingest: Int64, counts: IngestCounts)?
     try store.ingest(source, isAtomic: true) { writer in
       try writer.take(recordsOf: other, store.batch, at: now)
+      writer.merged = try other.read { try MergedReadings($0) }
       try forEachBatch { _ = try writer.write($0) }
+      try writer.withdrawCorrected(by: other)
       try writer.finish(
         end: .whole, digest: nil, generatedAt: nil, finishedAt: now, decisions: [])
       result = (writer.ingestID, writer.counts)
@@ -71,11 +73,11 @@ package struct StoreMerge {
   /// Applies the withdrawals of the store to `other`, the private copy of the other store. The copy then
   /// states which of the hidden items its own imports contain.
   private func copyWithdrawals(of store: Store) throws {
-    let kind = RecordKind.withdrawal.rawValue
-    let withdrawals = try store.read { try AgedRecord.page(after: "", kind: kind, limit: .max, $0) }
+    let withdrawals = try store.read { try AgedRecord.page(after: "", .only, limit: .max, $0) }
     try other.write { database in
       let merge = RecordMerge(database, other.batch, ingest: nil)
       for record in withdrawals { _ = try merge.take(record) }
+      try StatedContents(database).restoreReplaced(at: now)
       try SyncTransaction(database, other.batch).stateBrought(at: now)
     }
   }
@@ -103,25 +105,40 @@ package struct StoreMerge {
 
 /// A record of the other store, with the age of its content.
 private struct AgedRecord {
+  /// Which records a page has, with regard to those of kind `withdrawal`.
+  enum Withdrawals { case only, none }
+
   let record: SyncRecord
   let age: RecordAge
+  /// Whether an import of the other store that is not undone contains the record with this content.
+  let isImportedThere: Bool
 
   /// At most `limit` records with a guid after `guid`, in the order of their guids.
   ///
-  /// - Parameter kind: the kind of the records; nil for all kinds.
+  /// - Parameter withdrawals: whether only withdrawals or only other records are read.
   static func page(
-    after guid: String, kind: String? = nil, limit: Int, _ database: Database
+    after guid: String, _ withdrawals: Withdrawals, limit: Int, _ database: Database
   ) throws -> [AgedRecord] {
     try Row.fetchAll(
       database.cachedStatement(
         sql: """
-          SELECT \(SyncRecord.columns) FROM record WHERE guid > ?1 AND (?2 IS NULL OR kind = ?2) ORDER BY guid LIMIT ?3
-          """), arguments: [guid, kind, limit]
+          SELECT \(SyncRecord.columns), \(isImportedHere) AS is_imported FROM record WHERE guid > ?1 AND (kind = ?2) = ?3 ORDER BY guid LIMIT ?4
+          """), arguments: [guid, RecordKind.withdrawal.rawValue, withdrawals == .only, limit]
     ).map { row in
       let record = try SyncRecord(row)
-      return AgedRecord(record: record, age: try RecordAge(of: record, database))
+      return AgedRecord(
+        record: record, age: try RecordAge(of: record, database),
+        isImportedThere: try StoredRow(row, of: "record")["is_imported"])
     }
   }
+
+  /// The SQL condition that an import of the queried store contains a record with its present content. Contents
+  /// that this store got from a remote or by a merge do not count, since they may come from the merging store.
+  private static let isImportedHere = """
+    (\(ContentExport.isImported) AND NOT \(ContentExport.isFromRemote) AND EXISTS (
+      SELECT 1 FROM ingest AS w WHERE w.id = record.ingest AND w.digest IS NOT NULL
+        AND NOT \(ImportContribution.isUndone(of: "w"))))
+    """
 }
 
 /// When the content of a record was written: by a person, or by the export from which it was imported.
@@ -149,21 +166,10 @@ private struct RecordAge {
     // An import of another store may have written the content. This store does not know when that import
     // began, so it uses the time of the file.
     if let age = record.state.export, age != ExportAge(generated: own.generatedAt, modified: own.modifiedAt) {
-      export = WritingAge(generatedAt: age.generated, modifiedAt: age.modified, startedAt: age.modified)
+      export = WritingAge(age)
     } else {
       export = own
     }
-  }
-}
-
-/// The age of an export, by which `Corrections` compares exports.
-private struct WritingAge: Hashable, Comparable {
-  var generatedAt: Int64 = 0
-  var modifiedAt: Int64 = 0
-  var startedAt: Int64 = 0
-
-  static func < (one: WritingAge, other: WritingAge) -> Bool {
-    (one.generatedAt, one.modifiedAt, one.startedAt) < (other.generatedAt, other.modifiedAt, other.startedAt)
   }
 }
 
@@ -182,20 +188,38 @@ extension IngestWriter {
       // content.
       try other.read { try MergedContents($0, database).take() }
       let merge = RecordMerge(database, batch, ingest: ingestID)
-      var last = ""
-      while true {
-        let page = try other.read { try AgedRecord.page(after: last, limit: Self.pageRecords, $0) }
-        for record in page { count(try merge.take(record)) }
-        guard page.count == Self.pageRecords, let guid = page.last?.record.guid else { break }
-        last = guid
-      }
+      // Withdrawals come first, since they decide which of two imported contents is hidden.
+      try take(from: other, .only, by: merge)
+      try StatedContents(database).restoreReplaced(at: now)
+      try SyncTransaction(database, batch).stateBrought(at: now)
+      merge.visibility = try Visibility(WithdrawalChanges.items(database))
+      try take(from: other, .none, by: merge)
       try takeBaseZone(of: other)
       try other.read { theirs in
         try StatedPersons(database).add(StatedPersons(theirs), ingest: ingestID)
       }
+      try StatedContents(database).restoreReplaced(at: now)
       try SyncTransaction(database, batch).stateBrought(at: now)
       try saveCounts()
     }
+  }
+
+  /// Merges the withdrawals of another store, or all other records.
+  private func take(from other: Store, _ withdrawals: AgedRecord.Withdrawals, by merge: RecordMerge) throws {
+    var last = ""
+    while true {
+      let page = try other.read {
+        try AgedRecord.page(after: last, withdrawals, limit: Self.pageRecords, $0)
+      }
+      for record in page { count(try merge.take(record)) }
+      guard page.count == Self.pageRecords, let guid = page.last?.record.guid else { break }
+      last = guid
+    }
+  }
+
+  /// Withdraws readings that an export of this or the other store corrects.
+  fileprivate func withdrawCorrected(by other: Store) throws {
+    try inTransaction { try other.read { try Corrections.write(mergedWith: $0, database) } }
   }
 
   /// Adopts a base zone that a person gave to the other store, if no record of the other store states this
@@ -255,6 +279,8 @@ private final class RecordMerge {
   private let transaction: SyncTransaction
   /// The number of the merge's ingest; nil for the withdrawals that the private copy gets.
   private let ingest: Int64?
+  /// The withdrawals of both stores. They are complete before other records are merged.
+  var visibility = Visibility([])
   private var origins: [WritingAge: Int64] = [:]
   private var database: Database { transaction.database }
 
@@ -264,8 +290,9 @@ private final class RecordMerge {
   }
 
   /// Whether the other store's content replaces the content of this store. Content that a person wrote or
-  /// deleted has precedence over imported content, then later content over earlier. Of two exports the later
-  /// one is used, as if both were imported into this store. At equal times the content with the larger digest
+  /// deleted has precedence over imported content, then later content over earlier. Of two imported contents,
+  /// one that undone imports hide never replaces a visible one. Otherwise, that of the later export is used,
+  /// as if both were imported into this store. At equal times the content with the larger digest
   /// is used, so that both stores choose the same. If the other store's content is already stored as the
   /// remote's state in a conflict, the record stays in conflict until a person decides.
   private func takes(_ theirs: AgedRecord, over mine: SyncRecord) throws -> Bool {
@@ -278,10 +305,17 @@ private final class RecordMerge {
     if isByPerson.0 {
       let times = (age.editedAt ?? 0, theirs.age.editedAt ?? 0)
       if times.0 != times.1 { return times.0 < times.1 }
+    } else if isWithdrawn(mine) != isWithdrawn(theirs.record) {
+      return isWithdrawn(mine)
     } else if age.export != theirs.age.export {
       return age.export < theirs.age.export
     }
     return isDeletion || mine.state.digest < theirs.record.state.digest
+  }
+
+  /// Whether only undone imports state the content of a record.
+  private func isWithdrawn(_ record: SyncRecord) -> Bool {
+    visibility.listedRecords[record.guid]?.contains(record.state.withdrawalDigest) == true
   }
 
   /// Merges a record. The result states how the store changed.
@@ -298,12 +332,17 @@ private final class RecordMerge {
       return outcome
     }
     if mine.state.agrees(with: theirs.state) {
+      if aged.isImportedThere { try noteKnown(aged) }
       if theirs.state.teachesProvenance(to: mine.state), !mine.state.isDeleted { try learn(theirs) }
       outcome.known = 1
     } else if try takes(aged, over: mine) {
+      try StatedContents(database).noteContent(of: mine, replacedBy: theirs.state)
       try write(aged)
       outcome.updated = 1
     } else {
+      if mine.state.importAge != nil, theirs.state.importAge != nil, !isWithdrawn(theirs) {
+        try StatedContents(database).note(theirs.state, of: mine, ingest: origin(aged.age.export))
+      }
       outcome.kept = 1
     }
     return outcome
@@ -323,6 +362,19 @@ private final class RecordMerge {
     return state
   }
 
+  /// Notes that an import of the other store contains a record which this store already had. An undo of an import
+  /// of this store then leaves the record visible.
+  private func noteKnown(_ aged: AgedRecord) throws {
+    guard ingest != nil, aged.record.state.kind.details?.isListed == true, !isWithdrawn(aged.record) else {
+      return
+    }
+    let origin = try origin(aged.age.export)
+    try database.executeCached(
+      sql: "INSERT INTO ingest_record (ingest, guid) VALUES (?, ?) ON CONFLICT DO NOTHING",
+      arguments: [origin, aged.record.guid])
+    try StatedContents(database).noteKnown(aged.record.guid, by: origin)
+  }
+
   private func imported(_ theirs: SyncRecord) -> String? {
     theirs.isImportedOnly ? RecordContent(theirs.state).text : nil
   }
@@ -335,32 +387,11 @@ private final class RecordMerge {
     return try origin(aged.age.export)
   }
 
-  /// The number of a row of `ingest` that stores the age of an export. With this age, later exports can
-  /// correct the records of that export. The row is not an import of this store.
   private func origin(_ age: WritingAge) throws -> Int64 {
     if let known = origins[age] { return known }
-    let arguments: StatementArguments = [
-      "format": StoreMerge.format, "started": age.startedAt,
-      "generated": age.generatedAt == 0 ? nil : age.generatedAt,
-      "modified": age.modifiedAt == 0 ? nil : age.modifiedAt,
-    ]
-    let known = try Int64.fetchOne(
-      database.cachedStatement(
-        sql: """
-          SELECT id FROM ingest WHERE \(UndoPlan.isOrigin) AND started_at = :started AND generated_at IS :generated
-            AND modified_at IS :modified AND format = :format
-          """), arguments: arguments)
-    if let known {
-      origins[age] = known
-      return known
-    }
-    try database.executeCached(
-      sql: """
-        INSERT INTO ingest (source, format, started_at, generated_at, modified_at, outcome)
-        VALUES ('', :format, :started, :generated, :modified, 'whole')
-        """, arguments: arguments)
-    origins[age] = database.lastInsertedRowID
-    return database.lastInsertedRowID
+    let ingest = try ExportOrigin.ingest(of: age, database)
+    origins[age] = ingest
+    return ingest
   }
 
   private func insert(_ aged: AgedRecord) throws {
@@ -386,5 +417,36 @@ private final class RecordMerge {
     try database.executeCached(
       sql: "UPDATE record SET \(RecordColumns.provenanceLearned), version = version + 1 WHERE guid = :guid",
       arguments: RecordColumns.arguments(theirs.state.provenance) + ["guid": theirs.guid])
+  }
+}
+
+/// The readings that imports of a merged store contain. Undone imports do not count, and neither do readings that
+/// the merged store got from a remote or by a merge, since they may come from the merging store.
+struct MergedReadings {
+  private var points: [SeriesName: PointRuns] = [:]
+
+  init(_ other: Database) throws {
+    let undone = try ImportContribution.undone(other)
+    let imports = try Int64.fetchAll(
+      other, sql: "SELECT id FROM ingest WHERE digest IS NOT NULL OR meter IS NOT NULL")
+    for ingest in imports where !undone.contains(ingest) {
+      for (series, readings) in try ImportContribution(ingest, other).readings() {
+        let name = try SeriesName.stored(series, other)
+        points[name] = points[name]?.union(readings.points) ?? readings.points
+      }
+    }
+  }
+
+  /// Those of these readings of one series that an import of the merged store contains.
+  ///
+  /// - Parameters:
+  ///   - all: the readings in order.
+  ///   - series: the series in the merging store.
+  func imported(_ all: [SeriesPoint], of series: Series, _ database: Database) throws -> [SeriesPoint] {
+    guard let known = points[try SeriesName.stored(series.id, database)], let first = all.first else {
+      return []
+    }
+    var cursor = PointRuns.Cursor(known, from: first)
+    return all.filter { cursor.contains($0) }
   }
 }

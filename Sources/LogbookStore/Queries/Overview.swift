@@ -278,7 +278,7 @@ extension Store {
     try Row.fetchAll(
       database,
       sql: """
-        SELECT \(IngestEntry.columns) FROM ingest WHERE NOT \(UndoPlan.isTyped) AND NOT (\(UndoPlan.isOrigin)) ORDER BY id DESC LIMIT ?
+        SELECT \(IngestEntry.columns) FROM ingest WHERE NOT \(UndoPlan.isTyped) AND NOT (\(ExportOrigin.isOrigin("ingest"))) ORDER BY id DESC LIMIT ?
         """, arguments: [limit]
     ).map(IngestEntry.init)
   }

@@ -78,7 +78,7 @@ extension Store {
             SELECT min(at) FROM (
               SELECT started_at AS at FROM ingest
               WHERE coalesce(finished_at, started_at) >= coalesce((SELECT last_push FROM remote), 0)
-                AND source IS NOT (SELECT url FROM remote) AND NOT (\(UndoPlan.isOrigin))
+                AND source IS NOT (SELECT url FROM remote) AND NOT (\(ExportOrigin.isOrigin("ingest")))
               UNION ALL
               SELECT at FROM requeue WHERE at >= coalesce((SELECT last_push FROM remote), 0))
             """), of: "ingest")

@@ -13,6 +13,10 @@ import SQLiteRows
 /// shown times that occur once. A reading with a tick or instant as its position keeps its first value, and
 /// the other value is listed as a revision.
 ///
+/// A finger stick counts as typed by hand if its source says so, or if its device has no serial number, as in a
+/// diary or a table. In the second case, two tables could be of two meters. So both exports must have at least
+/// `minShared` equal finger sticks.
+///
 /// The withdrawal belongs to the import of the export that shows the correction. An undo of this import shows
 /// the old value again.
 ///
@@ -21,13 +25,23 @@ final class Corrections {
   private static let corrected = "corrected at the source"
   private static let restored = "corrected at the source, then restored"
 
+  /// The minimum number of equal finger sticks of two exports whose source does not say that they were typed.
+  private static let minShared = 10
+
   private let database: Database
   private let ingest: Int64
+  /// Whether two imports have at least `minShared` equal finger sticks of a device, by the series and the
+  /// numbers of the imports.
+  private var areShared: [[Int64]: Bool] = [:]
   /// The exports that were imported, by the numbers of their imports.
   private var exports: [Int64: Export?] = [:]
   /// For each series, the age of the export from which the remote got its readings. The newest reading from
   /// the remote shows it; see `newestFromRemote`.
   private var remoteAges: [Int64: ExportAge?] = [:]
+  /// Whether readings are compared that an upload downloaded.
+  private var isDownload = false
+  /// The exports of a store that is merged; nil without a merge.
+  private var merged: ReadingAges?
   /// The readings about which the times of two files contradict their newest items.
   private(set) var contradiction = FileContradiction()
 
@@ -46,33 +60,52 @@ final class Corrections {
 
   /// Notes a reading of the input in the table `hand_typed`, if a person typed it by hand. Readings with
   /// stated identities are not noted, since they come from a store and not from a source.
+  ///
+  /// - Parameter hasSerial: whether the device has a serial number.
   @inline(__always)
-  func note(_ reading: Reading, device: Int64) throws {
-    if reading.marks.contains(.manual) { try noteHandTyped(reading, device: device) }
+  func note(_ reading: Reading, device: Int64, hasSerial: Bool) throws {
+    if reading.marks.contains(.manual) || (!hasSerial && reading.kind == .smbg) {
+      try noteHandTyped(reading, device: device)
+    }
   }
 
   /// Withdraws values that an export corrected, and shows values again that a later export restored. Must be
   /// called after the input has ended and the times of the ingest are stored.
   ///
-  /// - Returns: the number of withdrawals that are new or changed.
-  func write() throws -> Int {
+  /// - Returns: the number of withdrawals that are new or changed, and the guids of all of them.
+  func write() throws -> (count: Int, guids: Set<String>) {
     guard
       try Bool.fetchOne(database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM temp.hand_typed)"))
         == true
-    else { return 0 }
+    else { return (0, []) }
     var records: [Int64: [ImportedRecord]] = [:]
+    var guids: Set<String> = []
     for verdict in try verdicts() {
+      if let guid = verdict.record.guid { guids.insert(guid) }
       for ingest in verdict.imports { records[ingest, default: []].append(verdict.record) }
     }
     // The import of the latest export writes a withdrawal. The imports of the other exports are stored as
     // further imports that contain the correction.
     let imports = try records.keys.map { (ingest: $0, age: try export($0)?.age) }
       .sorted { ($1.age ?? .unknown, $0.ingest) < ($0.age ?? .unknown, $1.ingest) }
-    return try imports.reduce(0) { count, next in
+    let count = try imports.reduce(0) { count, next in
       let writer = try RecordWriter(database, ingest: next.ingest, format: "")
       let new = try writer.write(records[next.ingest] ?? []).new
       return try count + new + writer.finish().updated
     }
+    return (count, guids)
+  }
+
+  /// Withdraws values that a redo shows again, if an export that was imported after the undo corrects them.
+  ///
+  /// - Parameter now: the host's clock in UTC seconds.
+  static func writeAfterRedo(at now: Int64, _ database: Database) throws {
+    try IngestWriter.requireTables(database)
+    let corrections = try Corrections(database, ingest: 0)
+    try database.executeCached(sql: noteSeveralValues)
+    let written = try corrections.write()
+    try database.executeCached(sql: "DELETE FROM temp.hand_typed")
+    try BroughtItems.state(records: written.guids, database, at: now)
   }
 
   /// Withdraws readings that an upload downloaded from the remote and that a later export of this store
@@ -81,10 +114,26 @@ final class Corrections {
   /// - Parameter placer: derives the offsets of the withdrawals.
   fileprivate func writeForDownloaded(_ placer: RecordPlacer) throws {
     try database.executeCached(sql: Self.noteDownloaded, arguments: [ingest])
+    isDownload = true
+    try writeNew(placer)
+  }
+
+  /// Withdraws values that an export of this store or of a merged store corrects.
+  static func write(mergedWith other: Database, _ database: Database) throws {
+    try database.execute(sql: tables)
+    let corrections = try Corrections(database, ingest: 0)
+    corrections.merged = try ReadingAges(other)
+    try database.executeCached(sql: noteSeveralValues)
+    try corrections.writeNew(RecordPlacer(database))
+  }
+
+  /// Adds the withdrawals that do not exist yet.
+  private func writeNew(_ placer: RecordPlacer) throws {
     for verdict in try verdicts() {
       let ages = try ages(of: verdict.imports)
-      guard let guid = verdict.record.guid,
-        let latest = ages.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })?.key,
+      let own = ages.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
+      let origin = try verdict.mergedAge.map { try ExportOrigin.ingest(of: WritingAge($0), database) }
+      guard let guid = verdict.record.guid, let latest = own ?? origin,
         try Bool.fetchOne(
           database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM record WHERE guid = ?)"),
           arguments: [guid])
@@ -99,6 +148,8 @@ final class Corrections {
           "guid": guid, "kind": state.kind.rawValue, "imported": RecordContent(state).text, "ingest": latest,
         ])
     }
+    // The end of an import must not compare these readings once more.
+    try database.executeCached(sql: "DELETE FROM temp.hand_typed")
   }
 
   /// An export that was imported.
@@ -119,11 +170,18 @@ final class Corrections {
     /// The minimum age of the last export with this reading, if only another store imported it. Exports grow,
     /// so that export is not older than the newest reading of the series from the remote. Nil if an import of
     /// this store contained the reading.
+    ///
+    /// In a merge, it is the age of the last export with this reading that the merged store imported.
     let remoteAge: ExportAge?
     /// The age of the last export that contains the reading; nil if unknown.
-    var age: ExportAge? { exports.values.max() ?? remoteAge }
+    var age: ExportAge? { (exports.values + [remoteAge].compactMap(\.self)).max() }
     /// The imports of the last export that contains the reading.
     var lastImports: Set<Int64> { Set(exports.filter { $0.value == age }.keys) }
+
+    /// The id of the series of the reading.
+    let series: Int64
+    /// Whether the source says that a person typed the reading.
+    var isMarked: Bool { reading.marks.contains(.manual) }
 
     func isAtPlace(of other: Candidate) -> Bool {
       (reading.deviceID, reading.kind, reading.position)
@@ -135,6 +193,8 @@ final class Corrections {
   private struct Verdict {
     let record: ImportedRecord
     let imports: Set<Int64>
+    /// The age of the merged store's export that shows the correction; nil if none does.
+    var mergedAge: ExportAge?
   }
 }
 
@@ -158,10 +218,13 @@ extension Corrections {
     ORDER BY s.device, s.kind, r.position, r.value_bucket, r.occurrence
     """
 
-  /// The SQL condition that a person typed a reading by hand, and that its shown time occurs once.
+  /// The SQL condition that a person typed a reading of the series `s` by hand, and that its shown time occurs
+  /// once.
   private static func isHandTyped(_ table: String) -> String {
     """
-    \(table).marks & \(ReadingMarks.manual.rawValue) <> 0 AND \(table).marks & \(ReadingMarks.clockSetBack.rawValue) = 0
+    (\(table).marks & \(ReadingMarks.manual.rawValue) <> 0
+        OR (s.kind = 1 AND EXISTS (SELECT 1 FROM device AS e WHERE e.id = s.device AND e.serial = '')))
+      AND \(table).marks & \(ReadingMarks.clockSetBack.rawValue) = 0
       AND \(table).offset_source <> \(OffsetSource.zoneOverlap.rawValue)
     """
   }
@@ -171,6 +234,15 @@ extension Corrections {
     INSERT INTO temp.hand_typed SELECT s.device, s.kind, r.position, r.value_bucket
     FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
     WHERE s.position_kind = 0 AND s.kind IN (1, 4) AND r.ingest = ? AND \(isHandTyped("r"))
+    ON CONFLICT DO NOTHING
+    """
+
+  /// Copies the places with several hand-typed values to `hand_typed`, with a value that no reading has.
+  private static let noteSeveralValues = """
+    INSERT INTO temp.hand_typed SELECT s.device, s.kind, r.position, -1
+    FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
+    WHERE s.position_kind = 0 AND s.kind IN (1, 4) AND \(isHandTyped("r"))
+    GROUP BY s.device, s.kind, r.position HAVING count(DISTINCT r.value_bucket) > 1
     ON CONFLICT DO NOTHING
     """
 
@@ -212,7 +284,9 @@ extension Corrections {
       let exports = try ages(of: imports)
       let candidate = Candidate(
         reading: reading, exports: exports,
-        remoteAge: exports.isEmpty ? try newestFromRemote(of: try row["series"]) : nil)
+        remoteAge: try merged.map { try $0.age(of: reading.identity) }
+          ?? (exports.isEmpty ? newestFromRemote(of: try row["series"]) : nil),
+        series: try row["series"])
       if let first = place.first, !first.isAtPlace(of: candidate) {
         verdicts += try judge(place)
         place.removeAll()
@@ -227,7 +301,9 @@ extension Corrections {
       let replacing = try replacements(of: old, in: place)
       if !replacing.isEmpty {
         try noteContradiction(old, replacing)
-        return Verdict(record: withdrawal(old.reading, isHidden: true), imports: replacing)
+        return Verdict(
+          record: withdrawal(old.reading, isHidden: true), imports: replacing,
+          mergedAge: merged == nil ? nil : place.compactMap(\.remoteAge).max())
       }
       guard try isWithdrawn(old.reading) else { return nil }
       return Verdict(record: withdrawal(old.reading, isHidden: false), imports: old.lastImports)
@@ -239,19 +315,55 @@ extension Corrections {
   private func replacements(of old: Candidate, in place: [Candidate]) throws -> Set<Int64> {
     var imports: Set<Int64> = []
     for other in place where old.lastImports.isDisjoint(with: other.exports.keys) {
+      // The store that sent the value may have withdrawn the other one as corrected. The age of its export is a
+      // guess, and the withdrawal is not. Without this rule, both values would be hidden.
+      if isDownload, try isWithdrawn(other.reading) { continue }
       // In this case, this store imported all exports with the old value, and another store imported a later
       // export with the other value. So the old value is hidden. This store has no import of the later
       // export, so the current import is named as the reason.
       if let age = other.remoteAge, !old.exports.isEmpty, age > old.age ?? .unknown,
-        try !isWithdrawn(other.reading)
+        old.isMarked, other.isMarked, try !isWithdrawn(other.reading)
       {
         imports.insert(ingest)
       }
       for (ingest, age) in other.exports where old.exports[ingest] == nil {
-        if age > old.age ?? .unknown, try export(ingest)?.isWhole == true { imports.insert(ingest) }
+        if age > old.age ?? .unknown, try export(ingest)?.isWhole == true, try isOneSource(old, other, ingest)
+        {
+          imports.insert(ingest)
+        }
       }
     }
     return imports
+  }
+
+  /// Whether an export with another value is of the same diary as the last export with the old value.
+  private func isOneSource(_ old: Candidate, _ other: Candidate, _ ingest: Int64) throws -> Bool {
+    if old.isMarked && other.isMarked { return true }
+    return try old.lastImports.contains { try areShared(by: $0, ingest, of: old.series) }
+  }
+
+  private func areShared(by first: Int64, _ second: Int64, of series: Int64) throws -> Bool {
+    let key = [series, first, second]
+    if let known = areShared[key] { return known }
+    var cursor = KnownRunCursor(
+      try KnownRun.fetch(of: series, besides: [], database).filter { [first, second].contains($0.ingest) })
+    let rows = try RawStatement(
+      keptBy: database,
+      """
+      SELECT r.position, r.value_bucket, r.occurrence, r.uploaded, r.ingest
+      FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
+      WHERE s.id = ?1 ORDER BY r.position, r.value_bucket, r.occurrence
+      """)
+    rows.bind(series, at: 1)
+    var count = 0
+    while count < Self.minShared, try rows.step() {
+      let reading = ContributedReading(
+        point: rows.point(from: 0), ingest: rows.integer(4), isUploaded: rows.integer(3) == 1)
+      let imports = Set(cursor.imports(of: reading) + [reading.ingest])
+      if imports.isSuperset(of: [first, second]) { count += 1 }
+    }
+    areShared[key] = count >= Self.minShared
+    return count >= Self.minShared
   }
 
   /// Counts a value of this input that only exports of older files replace, and a value of a younger file that
@@ -341,5 +453,46 @@ extension SyncTransaction {
   package func withdrawCorrected(pulledBy ingest: Int64) throws {
     try database.execute(sql: Corrections.tables)
     try Corrections(database, ingest: ingest).writeForDownloaded(placer)
+  }
+}
+
+/// The ages of the exports that contain readings of a store.
+struct ReadingAges {
+  private let database: Database
+  private let undone: Set<Int64>
+
+  init(_ database: Database) throws {
+    self.database = database
+    undone = try ImportContribution.undone(database)
+  }
+
+  /// The age of the last export with a reading; nil if no import that is not undone contained it.
+  func age(of identity: ReadingIdentity) throws -> ExportAge? {
+    guard let series = try SeriesName(identity).stored(database) else { return nil }
+    let point = SeriesPoint(identity)
+    let row = try Row.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT r.ingest, r.uploaded FROM series AS s CROSS JOIN reading AS r
+            ON r.partition = s.partition AND r.series = s.id
+          WHERE s.id = ? AND r.position = ? AND r.value_bucket = ? AND r.occurrence = ?
+          """), arguments: [series, point.position, point.valueBucket, point.occurrence])
+    guard let row = row.map({ StoredRow($0, of: "reading") }) else { return nil }
+    let reading = ContributedReading(point: point, ingest: try row[0], isUploaded: try row[1])
+    var cursor = KnownRunCursor(try KnownRun.fetch(of: series, besides: undone, database))
+    var imports = Set(cursor.imports(of: reading))
+    if !undone.contains(reading.ingest) { imports.insert(reading.ingest) }
+    return try imports.compactMap { ingest in
+      try Row.fetchOne(
+        database.cachedStatement(
+          sql: """
+            SELECT \(ExportAge.generated("i")), \(ExportAge.modified("i")) FROM ingest AS i
+            WHERE id = ? AND finished_at IS NOT NULL AND digest IS NOT NULL
+            """), arguments: [ingest]
+      ).map {
+        let row = StoredRow($0, of: "ingest")
+        return ExportAge(generated: try row.seconds(0), modified: try row.seconds(1))
+      }
+    }.max()
   }
 }

@@ -60,11 +60,18 @@ struct RecordContent {
     return "\(deviceTime)\(offset) \(fields)"
   }
   /// The SQL expression for the text that `text` returns, for a stored row.
-  static let sql = """
-    (\(RecordSchema.statedTime("record"))
-      || CASE record.offset_source WHEN 0 THEN printf('%+d', record.utc_offset) WHEN 5 THEN '+0' ELSE '' END
-      || ' ' || record.fields)
+  static let sql = sql(of: "record")
+
+  /// The SQL expression for the text that `text` returns, for a row with the content of a record.
+  ///
+  /// - Parameter row: the alias of the row's table in the SQL statement.
+  static func sql(of row: String) -> String {
     """
+    (\(RecordSchema.statedTime(row))
+      || CASE \(row).offset_source WHEN 0 THEN printf('%+d', \(row).utc_offset) WHEN 5 THEN '+0' ELSE '' END
+      || ' ' || \(row).fields)
+    """
+  }
 }
 
 /// The columns of `record` that hold content, for edits, resolutions and sync.

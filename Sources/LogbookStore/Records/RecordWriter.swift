@@ -35,6 +35,8 @@ final class RecordWriter {
   private let ordinals: RecordOrdinals
   /// The zone with which this writer derived offsets so far.
   private var placing: LogbookZone?
+  /// Whether the imports of any record differ, so that `StatedContents` has rows.
+  private let importsDiffer: Bool
   /// Whether another process changed the zones during this import.
   private var isPlacedByAnother = false
 
@@ -67,6 +69,7 @@ final class RecordWriter {
     self.ingest = ingest
     self.format = format
     ordinals = try RecordOrdinals(database)
+    importsDiffer = try StatedContents(database).hasAny
     try database.executeCached(sql: "DELETE FROM temp.record_change")
   }
 
@@ -224,6 +227,7 @@ extension RecordWriter {
       try database.executeCached(
         sql: "INSERT INTO ingest_record (ingest, guid) VALUES (?, ?) ON CONFLICT DO NOTHING",
         arguments: [ingest, guid])
+      if importsDiffer { try StatedContents(database).noteKnown(guid, by: ingest) }
     } else if let imported: String = try found[4], imported == stored.text, !stored.isDeleted {
       try keepChange(row, guid: guid, &outcome)
     } else {
@@ -318,14 +322,18 @@ extension RecordWriter {
   /// The SQL condition that an export which is not older than this one states the content of a record.
   private static let isStatedLater = """
     EXISTS (SELECT 1 FROM ingest_record AS o CROSS JOIN ingest AS w ON \(ContentExport.isStatement)
-      WHERE w.id <> :ingest AND \(place("w")) >= \(place("this")))
+      WHERE w.id <> this.id AND \(place("w")) >= \(place("this")))
     """
+
+  /// The SQL condition that the content of a record is of an earlier export than that of the import `this`, and
+  /// that no import of a later export stated the content.
+  static let isOfEarlierExport = "(\(place("this")) > \(placeOfRecord) AND NOT \(isStatedLater))"
 
   /// The SQL condition for a record that a row of this import may change: only imports of older exports wrote
   /// or stated its content, in this or another store. A withdrawn record counts as older than any export.
   static let isOutdated = """
     record.guid = c.guid AND this.id = :ingest AND record.deleted = 0 AND \(ContentExport.isImported)
-      AND ((\(place("this")) > \(placeOfRecord) AND NOT \(isStatedLater))
+      AND (\(isOfEarlierExport)
         OR (:restoresWithdrawn AND record.guid NOT IN (SELECT value FROM json_each(:deleted))
           AND EXISTS (SELECT 1 FROM listed_record AS l WHERE l.guid = record.guid AND l.is_withdrawn = 1)))
     """
@@ -336,14 +344,7 @@ extension RecordWriter {
       "deleted": "[\(deleted.map { "\"\($0)\"" }.joined(separator: ","))]",
     ]
     try contradiction.noteReplaced(database, arguments)
-    try database.executeCached(
-      sql: """
-        INSERT INTO ingest_change
-        SELECT :ingest, record.guid, coalesce(record.ingest, :ingest), record.device_time, record.utc_offset, record.offset_source,
-          record.fields
-        FROM record, temp.record_change AS c, ingest AS this WHERE \(Self.isOutdated)
-        ON CONFLICT DO NOTHING
-        """, arguments: arguments)
+    try StatedContents(database).noteChanges(by: ingest)
     try database.executeCached(
       sql: """
         UPDATE record SET

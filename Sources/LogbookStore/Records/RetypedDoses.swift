@@ -60,6 +60,9 @@ struct RetypedDoses {
 
   init(_ database: Database, ingest: Int64) { (self.database, self.ingest) = (database, ingest) }
 
+  /// The guids of the withdrawals that were written, or stated once more.
+  private(set) var withdrawals: Set<String> = []
+
   /// The guids of the earlier doses in the warning.
   var named: Set<String> { Set(doubts.map(\.old.guid)) }
 
@@ -68,15 +71,43 @@ struct RetypedDoses {
   private static let pairQuery = """
     SELECT x.guid, y.guid FROM temp.record_ordinal AS o CROSS JOIN record AS x ON x.guid = o.guid
       CROSS JOIN record AS y ON y.device_time = x.device_time
-    WHERE o.given IS NOT NULL AND x.kind = 'insulin' AND x.deleted = 0 AND y.kind = 'insulin' AND y.deleted = 0
-      AND y.guid <> x.guid AND (y.provenance_format, y.provenance_source) IS (x.provenance_format, x.provenance_source)
-      AND json_extract(y.fields, '$.units') = json_extract(x.fields, '$.units')
-      AND coalesce(json_extract(x.fields, '$.rate'), json_extract(y.fields, '$.rate')) IS NULL
-      AND json_extract(y.fields, '$.subtype') IS NOT json_extract(x.fields, '$.subtype')
+    WHERE o.given IS NOT NULL AND \(differOnlyInUse)
       AND ((y.ingest IS NOT ?1 AND NOT EXISTS (SELECT 1 FROM ingest_record AS i WHERE (i.guid, i.ingest) = (y.guid, ?1))
           AND y.guid NOT IN (SELECT guid FROM temp.record_ordinal WHERE given IS NOT NULL))
         OR EXISTS (SELECT 1 FROM listed_record AS l WHERE l.guid = y.guid AND l.is_withdrawn = 1))
     """
+
+  /// The SQL query for the doses of an import, each with a dose that differs only in its use.
+  private static let storedPairQuery = """
+    SELECT x.guid, y.guid FROM record AS x CROSS JOIN record AS y ON y.device_time = x.device_time
+    WHERE x.guid IN (SELECT guid FROM record WHERE ingest = ?1 UNION SELECT guid FROM ingest_record WHERE ingest = ?1)
+      AND \(differOnlyInUse)
+    """
+
+  /// The SQL condition that the doses `x` and `y` have the same time, amount and source, and different uses.
+  private static let differOnlyInUse = """
+    x.kind = 'insulin' AND x.deleted = 0 AND y.kind = 'insulin' AND y.deleted = 0
+      AND y.guid <> x.guid AND (y.provenance_format, y.provenance_source) IS (x.provenance_format, x.provenance_source)
+      AND json_extract(y.fields, '$.units') = json_extract(x.fields, '$.units')
+      AND coalesce(json_extract(x.fields, '$.rate'), json_extract(y.fields, '$.rate')) IS NULL
+      AND json_extract(y.fields, '$.subtype') IS NOT json_extract(x.fields, '$.subtype')
+    """
+
+  /// Hides doses that a redo shows again, if a later export has them with another use, and the reverse.
+  ///
+  /// - Parameter now: the host's clock in UTC seconds.
+  static func writeAfterRedo(of ingest: Int64, at now: Int64, _ database: Database) throws {
+    let rows = try Row.fetchAll(database.cachedStatement(sql: storedPairQuery), arguments: [ingest])
+    guard !rows.isEmpty else { return }
+    try IngestWriter.requireTables(database)
+    var doses = RetypedDoses(database, ingest: ingest)
+    _ = try doses.write(
+      rows.map { row in
+        let row = StoredRow(row, of: "record")
+        return Pair(given: try row[0], other: try row[1])
+      })
+    try BroughtItems.state(records: doses.withdrawals, database, at: now)
+  }
 
   /// The doses of this input that may be corrected doses of other exports, or the reverse. Call it before the
   /// TEMP tables of the rows are cleared.
@@ -234,10 +265,12 @@ extension RetypedDoses {
 
   /// Writes withdrawals as rows of these imports. That of the latest export writes first, and the other ones state
   /// the same.
-  private func write(_ statements: [Int64: [ImportedRecord]], ages doses: some Sequence<Dose>) throws {
+  private mutating func write(_ statements: [Int64: [ImportedRecord]], ages doses: some Sequence<Dose>) throws
+  {
     let ages = doses.reduce(into: [Int64: Dose.Age]()) { ages, dose in
       for (ingest, export) in dose.imports { ages[ingest] = export.age }
     }
+    withdrawals.formUnion(statements.values.joined().compactMap(\.guid))
     let imports = statements.keys.sorted { (ages[$1] ?? .unknown, $0) < (ages[$0] ?? .unknown, $1) }
     for ingest in imports {
       let writer = try RecordWriter(database, ingest: ingest, format: "")

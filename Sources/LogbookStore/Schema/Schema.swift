@@ -8,7 +8,7 @@ import SQLiteRows
 /// released version.
 enum Schema {
   static let schema = FileSchema(
-    applicationID: 0x474C_5543, version: 15, name: "store",
+    applicationID: 0x474C_5543, version: 16, name: "store",
     statements: [
       tables, ReadingSchema.statements, PendingSchema.statements, RecordSchema.statements,
       ContentSchema.statements,
@@ -24,6 +24,7 @@ enum Schema {
           "ALTER TABLE transfer RENAME COLUMN last_section TO last_partition",
         ]),
       SchemaStep(from: 14, statements: instants),
+      SchemaStep(from: 15, statements: WithdrawalSchema.statingContents),
     ])
 
   /// The step to version 15, which adds items whose source states only the instant (`offset_source` 5). It
@@ -66,7 +67,7 @@ enum Schema {
   ]
 
   /// The result of `SchemaComparison.checksum` for a new store of this version.
-  static let checksum: UInt64 = 0x48F9_DD0C_659A_096C
+  static let checksum: UInt64 = 0x63D2_5E26_0B8E_91FA
 
   private static let tables = """
     CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;

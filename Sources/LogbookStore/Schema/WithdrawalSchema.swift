@@ -30,17 +30,7 @@ enum WithdrawalSchema {
       PRIMARY KEY (guid, ingest)
     ) STRICT, WITHOUT ROWID;
 
-    -- What a record held before the import changed it.
-    CREATE TABLE ingest_change (
-      ingest INTEGER NOT NULL REFERENCES ingest(id),
-      guid TEXT NOT NULL,
-      earlier INTEGER NOT NULL REFERENCES ingest(id),
-      device_time INTEGER NOT NULL,
-      utc_offset INTEGER NOT NULL,
-      offset_source INTEGER NOT NULL,
-      fields TEXT NOT NULL,
-      PRIMARY KEY (ingest, guid)
-    ) STRICT, WITHOUT ROWID;
+    \(statedContents)
 
     -- The newest import when the withdrawals of a group came here; 0 for what an import brought itself. What later imports
     -- brought was decided when they ended.
@@ -50,6 +40,43 @@ enum WithdrawalSchema {
     ) STRICT, WITHOUT ROWID;
 
     """
+
+  private static let statedContents = """
+    -- What the imports of a record stated, if their contents differ.
+    CREATE TABLE stated_content (
+      guid TEXT NOT NULL,
+      ingest INTEGER NOT NULL REFERENCES ingest(id),
+      device_time INTEGER NOT NULL,
+      utc_offset INTEGER NOT NULL,
+      offset_source INTEGER NOT NULL,
+      fields TEXT NOT NULL,
+      PRIMARY KEY (guid, ingest)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX stated_content_by_ingest ON stated_content(ingest);
+    """
+
+  /// The step to version 16. The table `ingest_change` of earlier versions has the contents of records before
+  /// imports changed them. The contents that undone imports had written are only in their withdrawals.
+  static let statingContents = [
+    statedContents,
+    """
+    INSERT INTO stated_content SELECT guid, earlier, device_time, utc_offset, offset_source, fields FROM ingest_change
+    WHERE TRUE ORDER BY ingest DESC ON CONFLICT DO NOTHING
+    """,
+    """
+    INSERT INTO stated_content SELECT guid, ingest, device_time, utc_offset, offset_source, fields FROM record
+    WHERE guid IN (SELECT guid FROM ingest_change) AND ingest IS NOT NULL AND imported = \(RecordContent.sql)
+    ON CONFLICT DO NOTHING
+    """,
+    // An import that found a record known stated what the latest import before it had stated.
+    """
+    INSERT INTO stated_content SELECT o.guid, o.ingest, s.device_time, s.utc_offset, s.offset_source, s.fields
+    FROM ingest_record AS o CROSS JOIN stated_content AS s ON s.guid = o.guid
+    WHERE s.ingest = (SELECT max(e.ingest) FROM stated_content AS e WHERE e.guid = o.guid AND e.ingest <= o.ingest)
+    ON CONFLICT DO NOTHING
+    """,
+    "DROP TABLE ingest_change",
+  ]
 
   private static let results = """
     -- Readings that are not shown. 1: withdrawn; 2: an equal one of their place is shown.

@@ -137,6 +137,7 @@ extension SyncTransaction {
   /// Replaces the state of a record by the remote's. The record is then neither pending nor in conflict.
   package func adopt(_ remote: RemoteRecord, over record: SyncRecord?) throws {
     guard let record else { return try insert(remote) }
+    try StatedContents(database).noteContent(of: record, replacedBy: remote.state)
     try database.executeCached(
       sql: """
         UPDATE record SET version_synced = version, base = :base, revision = :revision, sent_version = NULL,

@@ -5,6 +5,27 @@ import Logbook
 import SQLiteRows
 
 extension SyncTransaction {
+  /// Writes contents of this store's imports again that contents of other stores replaced, if those are
+  /// withdrawn or of earlier exports. The records are pending afterwards. Must be called after contents of the
+  /// remote were adopted, in the same transaction.
+  ///
+  /// A pending record is left for the next upload, since a sync changes the content of synced records only.
+  package func restoreReplaced(at now: Int64) throws {
+    for (guid, statement) in try StatedContents(database).replaced() {
+      var state = statement.state
+      state.editedAt = now
+      try database.executeCached(
+        sql: """
+          UPDATE record SET \(RecordColumns.assignments), imported = :imported, ingest = :ingest
+          WHERE guid = :guid AND version = version_synced
+          """,
+        arguments: try RecordColumns.arguments(state, placer) + [
+          "imported": RecordContent(state).text, "ingest": statement.ingest, "guid": guid,
+        ])
+      _ = try requeue(record: guid)
+    }
+  }
+
   /// Writes records which state that items of a withdrawal from the remote were also imported into this
   /// store. Must be called after a page was applied, in the same transaction.
   package func stateBrought(at now: Int64) throws {

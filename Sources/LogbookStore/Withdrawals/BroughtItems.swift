@@ -78,6 +78,14 @@ struct BroughtItems {
     }
   }
 
+  /// States that imports of this store contain these withdrawals. They may also be of an import that was undone,
+  /// and then they had no effect so far.
+  static func state(records guids: Set<String>, _ database: Database, at now: Int64) throws {
+    guard !guids.isEmpty else { return }
+    let brought = try BroughtItems(WithdrawalChanges.items(database), database)
+    try insert(brought.missing(in: [], records: guids), database, at: now)
+  }
+
   /// The items of these series and records that imports contain although withdrawals list them. Records of
   /// the subtype `brought` must be written for these items.
   func missing(in series: Set<SeriesName>, records guids: Set<String>) throws -> [WithdrawnInput] {
@@ -205,13 +213,18 @@ extension BroughtItems {
     return content.isDeleted || !digests.contains(content.withdrawalDigest) ? nil : content.withdrawalDigest
   }
 
+  /// The first import that stated the present content of a record.
   private func firstImport(ofRecord guid: String) throws -> Int64? {
     let latest = held.filter { $0.records[guid] != nil }.map(arrival).min() ?? 0
     return try Int64.fetchAll(
       database.cachedStatement(
         sql: """
-          SELECT ingest FROM record WHERE guid = ?1 AND ingest IS NOT NULL
-          UNION SELECT ingest FROM ingest_record WHERE guid = ?1 ORDER BY 1
+          SELECT ingest FROM (
+            SELECT ingest FROM record WHERE guid = ?1 AND ingest IS NOT NULL
+            UNION SELECT ingest FROM ingest_record WHERE guid = ?1) AS brought
+          WHERE NOT EXISTS (SELECT 1 FROM stated_content AS s CROSS JOIN record ON record.guid = s.guid
+            WHERE s.guid = ?1 AND s.ingest = brought.ingest AND NOT \(StatedContents.isCurrent))
+          ORDER BY 1
           """), arguments: [guid]
     ).first { counts($0, latest) }
   }

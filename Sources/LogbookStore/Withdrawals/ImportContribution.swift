@@ -63,7 +63,7 @@ struct ImportContribution {
             SELECT is_noted = 1 AND coalesce(json_extract(counts, '$.new'), 0) = 0 FROM ingest WHERE id = ?1)
             AND NOT EXISTS (SELECT 1 FROM ingest_run WHERE ingest = ?1)
             AND NOT EXISTS (SELECT 1 FROM ingest_record WHERE ingest = ?1)
-            AND NOT EXISTS (SELECT 1 FROM ingest_change WHERE ingest = ?1)
+            AND NOT EXISTS (SELECT 1 FROM stated_content WHERE ingest = ?1)
             AND NOT EXISTS (SELECT 1 FROM record WHERE ingest = ?1)
           THEN NOT EXISTS (SELECT 1 FROM reading WHERE ingest = ?1) ELSE FALSE END
           """), arguments: [ingest]) ?? false
@@ -214,8 +214,7 @@ struct ImportContribution {
           """), arguments: [ingest])
   }
 
-  /// The guids of the records that no other import contained. Undone imports do not count. If this import
-  /// changed a record, earlier imports do not count either, since they contained the earlier content.
+  /// The guids of the records whose present content no other import stated. Undone imports do not count.
   func soleRecords() throws -> [String] {
     let undone = try Self.undone(database).union([ingest]).map(String.init).joined(separator: ",")
     return try String.fetchAll(
@@ -223,24 +222,18 @@ struct ImportContribution {
       sql: """
         SELECT guid FROM (
           SELECT guid FROM record WHERE ingest = ?1
-          UNION SELECT guid FROM ingest_record WHERE ingest = ?1) AS brought
-        WHERE NOT EXISTS (SELECT 1 FROM ingest_record AS o
-            WHERE o.guid = brought.guid AND o.ingest NOT IN (\(undone))
-              AND NOT (o.ingest < ?1 AND EXISTS (SELECT 1 FROM record AS r WHERE r.guid = o.guid AND r.ingest = ?1)))
-          AND NOT EXISTS (SELECT 1 FROM record AS r
-            WHERE r.guid = brought.guid AND r.ingest NOT IN (\(undone)))
+          UNION SELECT guid FROM ingest_record WHERE ingest = ?1
+          UNION SELECT guid FROM stated_content WHERE ingest = ?1) AS brought
+        WHERE CASE WHEN EXISTS (SELECT 1 FROM stated_content AS s WHERE s.guid = brought.guid) THEN
+          NOT EXISTS (SELECT 1 FROM stated_content AS s CROSS JOIN record ON record.guid = s.guid
+            WHERE s.guid = brought.guid AND s.ingest NOT IN (\(undone))
+              AND (\(StatedContents.isCurrent) OR NOT \(ContentExport.isImported)))
+        ELSE
+          NOT EXISTS (SELECT 1 FROM ingest_record AS o WHERE o.guid = brought.guid AND o.ingest NOT IN (\(undone)))
+          AND NOT EXISTS (SELECT 1 FROM record AS r WHERE r.guid = brought.guid AND r.ingest NOT IN (\(undone)))
+        END
         ORDER BY guid
         """, arguments: [ingest])
-  }
-
-  /// Whether an earlier import contained a record that the store already had. Undone imports do not count.
-  func isKnownBefore(_ guid: String) throws -> Bool {
-    try Bool.fetchOne(
-      database.cachedStatement(
-        sql: """
-          SELECT EXISTS (SELECT 1 FROM ingest_record AS o CROSS JOIN ingest AS w ON w.id = o.ingest
-            WHERE o.guid = ?1 AND o.ingest < ?2 AND NOT \(Self.isUndone(of: "w")))
-          """), arguments: [guid, ingest]) ?? false
   }
 }
 

@@ -22,6 +22,8 @@ struct InputRestoration {
       let importID = ended.first { $0.input.changes.contains(change) }?.input.importID
       let own = try Int64.fetchOne(
         database.cachedStatement(sql: "SELECT id FROM ingest WHERE guid = ?"), arguments: [importID])
+      // If this store has the import, `StatedContents` decides which of its contents are written again.
+      if let own, try StatedContents(database).content(of: change.guid, by: own) != nil { continue }
       try write(change.after, to: change.guid, ingest: own)
       written.append(change.guid)
     }

@@ -30,6 +30,9 @@ package struct UndoCounts: Hashable, Sendable {
   /// The guids of records that keep the content of the import, since the change is too large for a
   /// withdrawal.
   package var largeRecords: [String] = []
+  /// The numbers of hidden readings to which other imports gave another value, by the numbers of these imports.
+  /// Of a sensor value, the store keeps the first one of its time as the reading, and the others as revisions.
+  package var otherValues: [Int64: Int] = [:]
   /// Whether the undo ends the validity of the zone that a person gave for the import, or the redo restores
   /// it.
   package var changesZone = false
@@ -98,7 +101,7 @@ struct UndoPlan {
   private var ended: [(guid: String, input: WithdrawnInput)] = []
   /// The items that stay or become visible, because other imports of this store also contain them.
   private var brought: [WithdrawnInput] = []
-  /// For each changed record, by guid: the import that wrote its earlier content.
+  /// For each changed record, by guid: the import that states its content after the undo.
   private var earlier: [String: Int64] = [:]
 
   /// The SQL condition for an ingest that read no input, such as the ingest of readings from a remote. It is
@@ -111,8 +114,6 @@ struct UndoPlan {
   /// path of a file that begins with the same prefix mostly has another character, such as a dot or a slash.
   static let isFetched =
     "(source GLOB '\(IngestSource.fetched)*' AND source NOT GLOB '\(IngestSource.fetched)*[^A-Za-z0-9-]*')"
-  /// The SQL condition for a row that only stores the age of an export in a merged store.
-  static let isOrigin = "source = '' AND digest IS NULL"
 
   init(_ ingest: Int64, _ direction: UndoDirection, group: String, _ database: Database) throws {
     (self.ingest, self.direction, self.database) = (ingest, direction, database)
@@ -136,7 +137,9 @@ struct UndoPlan {
   func apply(at now: Int64) throws {
     if counts.isDoneAlready || counts.broughtNothing { return }
     switch direction {
-    case .redo: try InputRestoration(database, at: now).end(ended)
+    case .redo:
+      try InputRestoration(database, at: now).end(ended)
+      try StatedContents(database).restoreContents(of: ingest, at: now)
     case .undo:
       try WithdrawalGroup(whole.group, database, at: now).insert(whole)
       for change in whole.changes {
@@ -144,7 +147,13 @@ struct UndoPlan {
           change.before, to: change.guid, ingest: earlier[change.guid])
       }
     }
+    try StatedContents(database).restoreReplaced(at: now)
     try BroughtItems.insert(brought, database, at: now)
+    if direction == .redo {
+      try Corrections.writeAfterRedo(at: now, database)
+      try WithdrawalChanges.apply(database)
+      try RetypedDoses.writeAfterRedo(of: ingest, at: now, database)
+    }
     try database.executeCached(sql: "DELETE FROM redo WHERE ingest = ?", arguments: [ingest])
     if direction == .undo {
       try database.executeCached(sql: "INSERT INTO redo (ingest) VALUES (?)", arguments: [ingest])
@@ -200,8 +209,10 @@ extension UndoPlan {
 
   private mutating func planUndo() throws {
     let items = try WithdrawalChanges.items(database)
-    try collectReadings(Visibility(items))
-    try collectRecords()
+    let visibility = Visibility(items)
+    try collectReadings(visibility)
+    counts.otherValues = try otherValues()
+    try collectRecords(visibility)
     let begun = [Visibility.Item(guid: "", Withdrawal(.input(whole), isHidden: true), digest: "")]
     // Items that were visible only because of this import may also be contained in other imports. Then they
     // stay visible.
@@ -222,31 +233,43 @@ extension UndoPlan {
     }
   }
 
-  private mutating func collectRecords() throws {
-    let changed = try changes()
-    let undone = try ImportContribution.undone(database)
+  private func otherValues() throws -> [Int64: Int] {
+    let rows = try Row.fetchAll(
+      database.cachedStatement(
+        sql: """
+          SELECT v.ingest, count(*) FROM revision AS v CROSS JOIN series AS s ON s.id = v.series
+            CROSS JOIN reading AS r ON r.partition = s.partition AND r.position = v.position AND r.series = v.series
+              AND r.value_bucket = v.value_bucket AND r.occurrence = v.occurrence
+            CROSS JOIN ingest AS w ON w.id = v.ingest
+          WHERE r.ingest = ?1 AND v.ingest <> ?1 AND w.digest <> '' AND NOT \(ImportContribution.isUndone(of: "w"))
+          GROUP BY v.ingest
+          """), arguments: [ingest])
+    return try rows.reduce(into: [:]) { counts, row in
+      let row = StoredRow(row, of: "revision")
+      counts[try row[0]] = try row[1] as Int
+    }
+  }
+
+  private mutating func collectRecords(_ visibility: Visibility) throws {
+    let contents = StatedContents(database)
     for guid in try claims.soleRecords() {
       guard let record = try BroughtRecord(guid, database), !record.state.isDeleted else { continue }
       guard record.isUnedited else {
         counts.editedRecords += 1
         continue
       }
-      if let change = changed[guid] {
-        let revision = RecordRevision(guid: guid, before: change.before, after: record.state)
-        // If another import changed the record later, that import must be undone first, so this undo leaves
-        // the record as it is.
-        guard record.ingest == ingest else { continue }
+      // The import of another store may have written the present content.
+      if let own = try contents.content(of: guid, by: ingest), !own.state.agrees(with: record.state) {
+        continue
+      }
+      if let before = try contents.latest(of: guid, besides: ingest, visibility) {
+        let revision = RecordRevision(guid: guid, before: before.state, after: record.state)
         guard revision.listBytes < Withdrawal.maxListBytes else {
           counts.largeRecords.append(guid)
           continue
         }
         whole.changes.append(revision)
-        earlier[guid] = change.earlier
-        // If every import that contained the earlier content is undone, too, this undo must also hide the
-        // restored content.
-        if try undone.contains(change.earlier) && !claims.isKnownBefore(guid) {
-          whole.records[guid] = change.before.withdrawalDigest
-        }
+        earlier[guid] = before.ingest
       } else if record.canBeListed {
         whole.records[guid] = record.state.withdrawalDigest
         if record.state.kind == .zone { counts.changesZone = true }
@@ -263,9 +286,11 @@ extension UndoPlan {
     brought = try found.missing(in: found.everything.series, records: found.everything.records)
     let stated = try BroughtItems.stated(by: whole.importID, database)
     try tally(rest, changed: ended.map(\.input) + stated)
-    let restoration = InputRestoration(database, at: 0)
-    counts.changedRecords = try ended.flatMap(\.input.changes)
-      .count { try restoration.holds($0.before, $0.guid) }
+    let (restoration, contents) = (InputRestoration(database, at: 0), StatedContents(database))
+    let changes = try ended.flatMap(\.input.changes).filter {
+      try restoration.holds($0.before, $0.guid) && contents.content(of: $0.guid, by: ingest) == nil
+    }
+    counts.changedRecords = try changes.count + contents.guidsToRestore(of: ingest).count
     counts.changesZone = try ended.flatMap(\.input.records.keys).contains { guid in
       try BroughtRecord(guid, database)?.state.kind == .zone
     }
@@ -288,32 +313,6 @@ extension UndoPlan {
       counts.oppositeRecords = tally.hiddenRecords
     }
   }
-
-  private struct Change {
-    let before: RecordState
-    let earlier: Int64
-  }
-
-  /// For each record that the import changed, its earlier content.
-  private func changes() throws -> [String: Change] {
-    let rows = try Row.fetchAll(
-      database.cachedStatement(
-        sql: """
-          SELECT c.guid, r.kind, r.entry_guid, c.device_time, c.utc_offset, c.offset_source, c.fields, c.earlier
-          FROM ingest_change AS c JOIN record AS r ON r.guid = c.guid WHERE c.ingest = ?
-          """), arguments: [ingest])
-    var changes: [String: Change] = [:]
-    for row in rows {
-      let row = StoredRow(row, of: "ingest_change")
-      let guid: String = try row[0]
-      let before = RecordState(
-        kind: try row.code(1), entryGuid: try row[2], deviceTime: try row.deviceTime(3),
-        placement: try row.placement(4),
-        fields: try RecordFields(stored: try row[6], of: guid), isDeleted: false)
-      changes[guid] = Change(before: before, earlier: try row[7])
-    }
-    return changes
-  }
 }
 
 /// A record that an import contained, in its current state.
@@ -321,14 +320,13 @@ private struct BroughtRecord {
   let state: RecordState
   /// Whether an import wrote the content of the record, and no person has edited it.
   let isUnedited: Bool
-  let ingest: Int64?
 
   init?(_ guid: String, _ database: Database) throws {
     let row = try Row.fetchOne(
       database.cachedStatement(
         sql: """
           SELECT guid, kind, entry_guid, device_time, utc_offset, offset_source, fields, deleted,
-            imported IS NOT NULL AND imported = \(RecordContent.sql), ingest
+            imported IS NOT NULL AND imported = \(RecordContent.sql)
           FROM record WHERE guid = ?
           """), arguments: [guid])
     guard let row = row.map({ StoredRow($0, of: "record") }) else { return nil }
@@ -337,7 +335,6 @@ private struct BroughtRecord {
       placement: try row.placement(4),
       fields: try RecordFields(stored: try row[6], of: guid), isDeleted: try row[7])
     isUnedited = try row[8]
-    ingest = try row[9]
   }
 
   /// Whether hiding the record has an effect. For the kinds that lists leave out, this is only true for

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import SQLiteRows
+
+/// The contents that imports of this store stated for records whose imports differ, in the table
+/// `stated_content`. After an undo, a record has the content of the latest export whose import is not undone,
+/// as if the undone import had never happened.
+///
+/// A record for which all imports stated the same content has no row.
+struct StatedContents {
+  private let database: Database
+
+  init(_ database: Database) { self.database = database }
+
+  /// The content of a record that one import stated.
+  struct Statement {
+    let ingest: Int64
+    /// Whether the import was made in this store. If not, the row of `ingest` only has the age of the export.
+    let isOwn: Bool
+    let state: RecordState
+  }
+
+  private static let columns = "guid, ingest, device_time, utc_offset, offset_source, fields"
+
+  /// The SQL condition that the row `s` of the table states the present content of its row of `record`.
+  static let isCurrent = "\(RecordContent.sql(of: "s")) = \(RecordContent.sql)"
+
+  /// The SQL condition that an import of this store, and not of another one, wrote the content of a record.
+  private static let isOwn =
+    "record.ingest IS NOT NULL AND \(ContentExport.isImported) AND NOT \(ContentExport.isFromRemote)"
+
+  /// The SQL condition that an import `w` has ended and is not undone.
+  private static let isValid =
+    "w.outcome IN ('whole', 'truncated') AND NOT \(ImportContribution.isUndone(of: "w"))"
+
+  /// The SQL condition that a valid import of this store stated the present content of a record whose imports
+  /// differ.
+  private static let isStated = """
+    EXISTS (SELECT 1 FROM stated_content AS s CROSS JOIN ingest AS w ON w.id = s.ingest
+      WHERE s.guid = record.guid AND \(isCurrent) AND \(isValid) AND NOT (\(ExportOrigin.isOrigin("w"))))
+    """
+}
+
+// MARK: - Notes
+
+extension StatedContents {
+  /// Notes the present content of records before another content replaces it, for all imports that stated it.
+  ///
+  /// - Parameter guids: an SQL expression for the ids of the records.
+  private func noteCurrent(_ guids: String, _ arguments: StatementArguments = []) throws {
+    let content = "record.device_time, record.utc_offset, record.offset_source, record.fields"
+    try database.executeCached(
+      sql: """
+        INSERT INTO stated_content (\(Self.columns))
+        SELECT record.guid, record.ingest, \(content) FROM record
+        WHERE record.guid IN \(guids) AND \(Self.isOwn) ON CONFLICT DO NOTHING
+        """, arguments: arguments)
+    try database.executeCached(
+      sql: """
+        INSERT INTO stated_content (\(Self.columns))
+        SELECT record.guid, o.ingest, \(content)
+        FROM record CROSS JOIN ingest_record AS o ON o.guid = record.guid AND o.ingest > record.ingest
+        WHERE record.guid IN \(guids) AND \(Self.isOwn) ON CONFLICT DO NOTHING
+        """, arguments: arguments)
+  }
+
+  /// Notes the present content of a record before a state of the remote or of a merged store replaces it.
+  func noteContent(of record: SyncRecord, replacedBy other: RecordState) throws {
+    guard record.isImportedOnly, !record.state.agrees(with: other) else { return }
+    try noteCurrent("(?)", [record.guid])
+  }
+
+  /// Notes the content of a merged store that this store does not adopt, since its own is of a later export.
+  ///
+  /// - Parameter ingest: the row of `ingest` with the age of the earlier export.
+  func note(_ earlier: RecordState, of record: SyncRecord, ingest: Int64) throws {
+    try noteCurrent("(?)", [record.guid])
+    try insert(earlier, of: record.guid, ingest: ingest)
+  }
+
+  /// Notes both contents of each record in `temp.record_change`: the present one, and that of an import.
+  func noteChanges(by ingest: Int64) throws {
+    let changed = "(SELECT guid FROM temp.record_change)"
+    try noteCurrent(changed)
+    let rows = try Row.fetchAll(
+      database.cachedStatement(
+        sql: """
+          SELECT \(SyncRecord.columns) FROM record
+          WHERE record.guid IN \(changed) AND \(ContentExport.isImported) AND \(ContentExport.isFromRemote)
+          """))
+    for record in try rows.map(SyncRecord.init) {
+      guard let age = record.state.export else { continue }
+      try insert(record.state, of: record.guid, ingest: ExportOrigin.ingest(of: WritingAge(age), database))
+    }
+    try database.executeCached(
+      sql: """
+        INSERT INTO stated_content (\(Self.columns))
+        SELECT guid, ?, device_time, utc_offset, offset_source, fields FROM temp.record_change WHERE TRUE
+        ON CONFLICT DO NOTHING
+        """, arguments: [ingest])
+  }
+
+  private func insert(_ state: RecordState, of guid: String, ingest: Int64) throws {
+    try database.executeCached(
+      sql: "INSERT INTO stated_content (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+      arguments: [
+        guid, ingest, state.deviceTime.seconds, state.placement.utcOffset, state.placement.source.rawValue,
+        state.fields.json,
+      ])
+  }
+
+  /// Notes that an import stated the present content of a record, if its imports differ.
+  func noteKnown(_ guid: String, by ingest: Int64) throws {
+    try database.executeCached(
+      sql: """
+        INSERT INTO stated_content (\(Self.columns))
+        SELECT guid, ?2, device_time, utc_offset, offset_source, fields FROM record
+        WHERE guid = ?1 AND EXISTS (SELECT 1 FROM stated_content WHERE guid = ?1)
+        ON CONFLICT DO NOTHING
+        """, arguments: [guid, ingest])
+  }
+
+  /// Whether the imports of any record differ.
+  var hasAny: Bool { get throws { try database.hasRow(in: "stated_content") } }
+}
+
+// MARK: - Undo and redo
+
+extension StatedContents {
+  /// The content that an import stated for a record; nil if all imports of the record state the same.
+  func content(of record: String, by ingest: Int64) throws -> Statement? {
+    try statements("s.ingest = ?2", record, ingest).first
+  }
+
+  /// The content of the latest export that states a record; nil if there is none. Undone imports do not count.
+  /// A content of another store does not count if only undone imports state it.
+  ///
+  /// - Parameters:
+  ///   - ingest: the import that is undone and does not count; 0 for none.
+  ///   - visibility: the visibility after the undo.
+  func latest(of record: String, besides ingest: Int64 = 0, _ visibility: Visibility) throws -> Statement? {
+    let withdrawn = visibility.listedRecords[record] ?? []
+    return try statements("s.ingest <> ?2 AND \(Self.isValid)", record, ingest)
+      .first { $0.isOwn || !withdrawn.contains($0.state.withdrawalDigest) }
+  }
+
+  /// The contents that imports stated for a record, from the latest to the earliest export.
+  private func statements(_ condition: String, _ guid: String, _ ingest: Int64) throws -> [Statement] {
+    try Row.fetchAll(
+      database.cachedStatement(
+        sql: """
+          SELECT s.guid, s.ingest, r.kind, r.entry_guid, s.device_time, s.utc_offset, s.offset_source, s.fields,
+            NOT (\(ExportOrigin.isOrigin("w")))
+          FROM stated_content AS s CROSS JOIN ingest AS w ON w.id = s.ingest JOIN record AS r ON r.guid = s.guid
+          WHERE s.guid = ?1 AND \(condition)
+          ORDER BY \(ExportAge.generated("w")) DESC, \(ExportAge.modified("w")) DESC, \(RecordWriter.order("w")) DESC
+          """), arguments: [guid, ingest]
+    ).map { row in
+      let row = StoredRow(row, of: "stated_content")
+      return Statement(
+        ingest: try row[1], isOwn: try row[8],
+        state: RecordState(
+          kind: try row.code(2), entryGuid: try row[3], deviceTime: try row.deviceTime(4),
+          placement: try row.placement(5), fields: try RecordFields(stored: try row[7], of: guid),
+          isDeleted: false))
+    }
+  }
+
+  /// Writes the contents that an import states, after its redo. A record keeps a content of a later export,
+  /// and what a person wrote.
+  ///
+  /// - Parameter now: the host's clock in UTC seconds.
+  func restoreContents(of ingest: Int64, at now: Int64) throws {
+    for guid in try guidsToRestore(of: ingest) {
+      guard let content = try content(of: guid, by: ingest) else { continue }
+      try InputRestoration(database, at: now).write(content.state, to: guid, ingest: ingest)
+    }
+  }
+
+  /// The records whose content `restoreContents` writes.
+  func guidsToRestore(of ingest: Int64) throws -> [String] {
+    try String.fetchAll(
+      database.cachedStatement(
+        sql: """
+          SELECT s.guid FROM stated_content AS s CROSS JOIN record ON record.guid = s.guid
+            CROSS JOIN ingest AS this ON this.id = s.ingest
+          WHERE s.ingest = ?1 AND record.deleted = 0 AND \(ContentExport.isImported) AND NOT \(Self.isCurrent)
+            AND (\(RecordWriter.isOfEarlierExport) OR (\(Self.isOwn) AND NOT \(Self.isStated)))
+          ORDER BY s.guid
+          """), arguments: [ingest])
+  }
+
+  /// Contents of this store's imports that contents of other stores replaced, and that the record must get
+  /// again: the other content is withdrawn, or it is of an earlier export. The store that undid an import
+  /// cannot restore them, since it may not know that this store imported the same or another export.
+  func replaced() throws -> [(guid: String, statement: Statement)] {
+    guard try hasAny else { return [] }
+    let rows = try Row.fetchAll(
+      database.cachedStatement(
+        sql: """
+          SELECT record.guid, record.device_time, record.utc_offset, record.offset_source, record.fields FROM record
+          WHERE record.guid IN (SELECT guid FROM stated_content) AND record.deleted = 0 AND record.conflict IS NULL
+            AND \(ContentExport.isImported) AND NOT \(Self.isStated)
+          ORDER BY record.guid
+          """))
+    guard !rows.isEmpty else { return [] }
+    let visibility = try Visibility(WithdrawalChanges.items(database))
+    return try rows.compactMap { row in
+      let row = StoredRow(row, of: "record")
+      let guid: String = try row[0]
+      let content = RecordContent(
+        fields: try row[4], deviceTime: try row[1], utcOffset: try row[2], offsetSource: try row[3],
+        isDeleted: false)
+      guard let latest = try latest(of: guid, visibility), latest.isOwn else { return nil }
+      let withdrawn = visibility.listedRecords[guid] ?? []
+      let isWithdrawn =
+        withdrawn.contains(content.withdrawalDigest) && !withdrawn.contains(latest.state.withdrawalDigest)
+      let isReplaced = try isWithdrawn || isOfEarlierExport(guid, than: latest.ingest)
+      return isReplaced ? (guid, latest) : nil
+    }
+  }
+
+  private func isOfEarlierExport(_ guid: String, than ingest: Int64) throws -> Bool {
+    try Bool.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT \(RecordWriter.isOfEarlierExport) FROM record CROSS JOIN ingest AS this
+          WHERE record.guid = ? AND this.id = ?
+          """), arguments: [guid, ingest]) ?? false
+  }
+
+  /// Writes the contents in `replaced` as edits. Must be called in a transaction that changed withdrawals or
+  /// adopted contents, before `BroughtItems` are computed.
+  ///
+  /// - Parameter now: the host's clock in UTC seconds.
+  func restoreReplaced(at now: Int64) throws {
+    for (guid, statement) in try replaced() {
+      try InputRestoration(database, at: now).write(statement.state, to: guid, ingest: statement.ingest)
+    }
+  }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import SeededRandom
+import Testing
+
+@testable import LogbookStore
+
+/// Tests that a store shows what the latest exports state whose imports are not undone. The order of imports,
+/// undos and redos must not matter.
+@Suite struct StatedContentTests {
+  /// One of three weekly exports of a diary. In the second one the dose and the finger stick are corrected, in
+  /// the third one the meal.
+  private struct Week {
+    let number: Int
+    let units: Double
+    let carbs: Double
+    let glucose: Double
+
+    static let all = [
+      Week(number: 0, units: 10, carbs: 50, glucose: 100),
+      Week(number: 1, units: 11, carbs: 50, glucose: 200),
+      Week(number: 2, units: 11, carbs: 60, glucose: 200),
+    ]
+
+    var batch: IngestBatch {
+      let place = Int64(number)
+      var batch = Make.batch(
+        [(0, glucose), (86_400, 140), (172_800 + place * 3600, 150 + Double(number))].map { seconds, value in
+          var reading = Make.reading(.smbg, Make.milligrams(value), at: Make.noon + seconds)
+          reading.marks = .manual
+          return reading
+        })
+      batch.records = [
+        Make.record(["units": .number(units)], sourceID: "dose"),
+        Make.record(["carbs": .number(carbs)], sourceID: "meal"),
+        Make.record(["carbs": .number(Double(number) + 1)], sourceID: "new \(number)"),
+      ]
+      return batch
+    }
+
+    /// The items of the export, by what tells them apart: the place of a reading, and the id of a record.
+    var items: [String: Double] {
+      [
+        "stick 0": glucose, "stick 86400": 140, "stick \(172_800 + number * 3600)": 150 + Double(number),
+        "dose": units, "meal": carbs, "new \(number)": Double(number) + 1,
+      ]
+    }
+  }
+
+  private static let names = Dictionary(
+    uniqueKeysWithValues: (["dose", "meal"] + Week.all.map { "new \($0.number)" }).map {
+      (Digest.uuid(of: ["record", "test", $0]), $0)
+    })
+
+  /// The visible items of a store. An item with two visible values has the sum, which differs from each value.
+  private func shown(_ scratch: ScratchStore) throws -> [String: Double] {
+    var items: [String: Double] = [:]
+    try scratch.open(.reader).forEachItem(ItemFilter()) { item in
+      switch item {
+      case .reading(let reading):
+        guard case .value(let quantity) = reading.measurement else { return }
+        items["stick \(reading.deviceTime.seconds - Make.noon)", default: 0] += quantity.number
+      case .record(let record):
+        let fields = try RecordFields(stored: record.fields, of: record.guid)
+        let amount = fields.amount("units") ?? fields.amount("carbs")
+        items[Self.names[record.guid] ?? record.guid, default: 0] += amount ?? 0
+      }
+    }
+    return items
+  }
+
+  @Test(arguments: Seeds.first(60))
+  func aStoreShowsTheLatestExportsThatAreNotUndoneInAnyOrder(_ seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let scratch = try ScratchStore()
+    var (imports, undone, log): ([Int: Int64], Set<Int>, [String]) = ([:], [], [])
+    for step in 0..<Int.random(in: 3...7, using: &random) {
+      let week = try #require(Week.all.randomElement(using: &random))
+      let number = week.number
+      if let ingest = imports[number] {
+        let editor = try scratch.open(.editor)
+        let now = Int64(5000 + step)
+        if undone.remove(number) != nil {
+          _ = try editor.redo(ingest, at: now)
+        } else {
+          _ = try editor.undo(ingest, group: Digest.uuid(of: ["\(now)"]), at: now)
+          undone.insert(number)
+        }
+        log.append("\(undone.contains(number) ? "undo" : "redo") \(number)")
+      } else {
+        let age = Make.noon + 172_800 + Int64(number) * 3600
+        try scratch.ingest(week.batch, generatedAt: age, modifiedAt: age)
+        imports[number] = Int64(try scratch.number("SELECT max(id) FROM ingest WHERE digest <> ''"))
+        log.append("import \(number)")
+      }
+      let valid = Week.all.filter { imports[$0.number] != nil && !undone.contains($0.number) }
+      let expected = valid.reduce(into: [:]) { items, week in
+        items.merge(week.items) { _, later in later }
+      }
+      #expect(try shown(scratch) == expected, "seed \(seed): \(log.joined(separator: ", "))")
+    }
+  }
+
+  @Test func anUndoNamesTheImportWithAnotherValueOfHiddenSensorReadings() throws {
+    let scratch = try ScratchStore()
+    for (value, count) in [(100.0, 3), (106, 4)] {
+      let readings = (0..<count).map {
+        Make.reading(.cbg, Make.milligrams(value), at: Make.noon + Int64($0) * 300)
+      }
+      try scratch.ingest(Make.batch(readings), generatedAt: Make.noon + Int64(value))
+    }
+    #expect(try scratch.open(.editor).undoCounts(of: 1).otherValues == [2: 3])
+    _ = try scratch.open(.editor).undo(2, group: Digest.uuid(of: ["other"]), at: 5000)
+    #expect(try scratch.open(.editor).undoCounts(of: 1).otherValues == [:])
+  }
+}
