@@ -39,7 +39,7 @@ import Testing
       return batch
     }
 
-    /// The items of the export, by what tells them apart: the place of a reading, and the id of a record.
+    /// The items of the export, by the place of a reading or the id of a record.
     var items: [String: Double] {
       [
         "stick 0": glucose, "stick 86400": 140, "stick \(172_800 + number * 3600)": 150 + Double(number),

@@ -23,7 +23,7 @@ struct OtherZoneDiary {
   /// Nil if the input has too few such doses and meals, or if no zone was given for it.
   init?(_ database: Database, ingest: Int64) throws {
     let row = try Row.fetchOne(
-      database.cachedStatement(sql: Self.shared),
+      database.cachedStatement(sql: Self.repeated),
       arguments: ["ingest": ingest, "most": Self.maxDifference, "least": Self.minShared])
     guard let row = row.map({ StoredRow($0, of: "record") }) else { return nil }
     (count, earlier, difference) = (try row[0], try row[1], try row[2])
@@ -31,7 +31,7 @@ struct OtherZoneDiary {
 
   /// The SQL query for the earlier import with the most doses and meals that an import repeats at other shown
   /// times.
-  private static let shared = """
+  private static let repeated = """
     SELECT count(*) AS count, y.ingest, y.device_time - x.device_time AS difference
     FROM record AS x CROSS JOIN record AS y
       ON y.device_time BETWEEN x.device_time - :most AND x.device_time + :most

@@ -420,8 +420,8 @@ private final class RecordMerge {
   }
 }
 
-/// The readings that imports of a merged store contain. Undone imports do not count, and neither do readings that
-/// the merged store got from a remote or by a merge, since they may come from the merging store.
+/// The readings that imports of a merged store contain. Undone imports do not count. Neither do readings that the
+/// merged store got from a remote or by a merge: they may come from the merging store.
 struct MergedReadings {
   private var points: [SeriesName: PointRuns] = [:]
 

@@ -13,8 +13,8 @@ import SQLiteRows
 /// shown times that occur once. A reading with a tick or instant as its position keeps its first value, and
 /// the other value is listed as a revision.
 ///
-/// A finger stick counts as typed by hand if its source says so, or if its device has no serial number, as in a
-/// diary or a table. In the second case, two tables could be of two meters. So both exports must have at least
+/// A finger stick counts as typed by hand if its source says so. It also does if its device has no serial number,
+/// as in a diary or a table. In the second case, two tables could be of two meters. So both exports must have at least
 /// `minShared` equal finger sticks.
 ///
 /// The withdrawal belongs to the import of the export that shows the correction. An undo of this import shows

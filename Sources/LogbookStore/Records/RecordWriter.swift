@@ -325,8 +325,8 @@ extension RecordWriter {
       WHERE w.id <> this.id AND \(place("w")) >= \(place("this")))
     """
 
-  /// The SQL condition that the content of a record is of an earlier export than that of the import `this`, and
-  /// that no import of a later export stated the content.
+  /// The SQL condition that the content of a record is of an earlier export than that of the import `this`. No
+  /// import of a later export may have stated the content.
   static let isOfEarlierExport = "(\(place("this")) > \(placeOfRecord) AND NOT \(isStatedLater))"
 
   /// The SQL condition for a record that a row of this import may change: only imports of older exports wrote
