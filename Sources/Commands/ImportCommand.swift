@@ -163,7 +163,8 @@ struct ImportCommand: ClassifiedCommand {
 
   /// Imports files into one store.
   func importPaths(_ output: Output) throws -> ExitStatus {
-    let places = try ImportPaths(paths.map(\.path), depth: depth, persons: PersonList.load())
+    let store = storeOptions.isChosen ? try storeOptions.path : nil
+    let places = try ImportPaths(paths.map(\.path), depth: depth, persons: PersonList.load(), into: store)
     for (folder, owner) in places.leftOut where !quiet {
       output.message("glucoport: \(displayed(folder)) is left out: it is a folder of \(displayed(owner))")
     }

@@ -22,14 +22,17 @@ struct ImportPaths {
   /// Subfolders that are assigned to another person. Their files are left out.
   private(set) var leftOut: [(folder: String, owner: String)] = []
   private let persons: PersonList
+  /// The store that a person chose; nil if the folder decides about the store.
+  private let store: String?
 
   /// - Parameters:
   ///   - depth: how many levels of folders are searched; nil for all.
   ///   - persons: the persons of this computer. If another person's folder is inside a searched folder, it is
   ///     left out.
+  ///   - store: the store that a person chose; nil if the folder decides about the store.
   /// - Throws: `Failure` if a folder cannot be read.
-  init(_ paths: [String], depth: Int?, persons: PersonList = PersonList()) throws {
-    self.persons = persons
+  init(_ paths: [String], depth: Int?, persons: PersonList = PersonList(), into store: String? = nil) throws {
+    (self.persons, self.store) = (persons, store)
     for path in paths {
       guard path != "-", Self.type(of: path, followsLinks: true) == S_IFDIR else {
         places.append(FoundInput(path: path, folder: nil))
@@ -62,10 +65,11 @@ struct ImportPaths {
     }
   }
 
-  /// The name of another person to whom a folder is assigned. It is nil if there is none, or if the folder on
-  /// the command line has the same owner.
+  /// The name of another person to whom a folder is assigned. It is nil if there is none, if the folder on the
+  /// command line has the same owner, or if that person's store was chosen.
   private func otherOwner(of folder: String, in root: String) -> String? {
     guard persons.all.count > 1, let owner = persons.owner(ofPath: Host.resolved(folder)) else { return nil }
+    if let store, Host.resolved(owner.store) == Host.resolved(store) { return nil }
     return owner == persons.owner(ofPath: Host.resolved(root)) ? nil : owner.name
   }
 

@@ -183,6 +183,24 @@ struct StoreImportTests {
     #expect(ben.output.contains("200") && !ben.output.contains("100"), "\(ben.output)")
   }
 
+  @Test func anImportOfAFolderForAPersonIncludesThatPersonsFolderInIt() async throws {
+    let program = try Program()
+    for (name, value) in [("anna", 100), ("ben", 200)] {
+      let folder = "in/" + name
+      try FileManager.default.createDirectory(
+        atPath: program.path(folder), withIntermediateDirectories: true)
+      _ = try await run(program, "person add \(name) --folder \(program.path(folder)) --quiet")
+      try program.write(
+        "time,glucose (mg/dL),device\n2026-05-06T08:00:00,\(value),X\n", to: folder + "/a.csv")
+    }
+    let outcome = try await run(
+      program, "import \(program.path("in")) --person anna --kind smbg --timezone UTC")
+    #expect(outcome.errors.contains("in/ben is left out: it is a folder of ben"), "\(outcome.errors)")
+    #expect(!outcome.errors.contains("in/anna is left out"), "\(outcome.errors)")
+    let anna = try await run(program, "list --person anna --format ndjson")
+    #expect(anna.output.contains("100") && !anna.output.contains("200"), "\(anna.output)")
+  }
+
   /// A store in a folder is not an export: a backup among downloads is not merged without a request.
   @Test func anImportOfAFolderSkipsAGlucoportStore() async throws {
     let program = try Program()
