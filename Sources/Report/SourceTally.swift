@@ -216,8 +216,6 @@ struct SourceTally: Sendable {
   /// removed.
   private(set) var days: [[Int: SourceDay]] = []
   private var recent: [Amount] = []
-  /// Whether any dose has an unknown use.
-  private var hasUnknownUse = false
   private var shifts: [Pair: [Int: [Int64: Shift]]] = [:]
   /// The times at which both sources of a pair have a meal.
   private var meals: [Pair: CommonMeals] = [:]
@@ -240,7 +238,6 @@ struct SourceTally: Sendable {
     (part.rates, part.rateAmount) = entry.isRate ? (1, entry.amount) : (0, 0)
     (part.uses, part.unmatchedUses) = (entry.uses, entry.uses)
     part.basalDoses = entry.uses.contains(.basal) ? 1 : 0
-    if entry.uses.contains(.unknown) { hasUnknownUse = true }
     var day = days[source][entry.day] ?? SourceDay()
     day.parts[SourceDay.Key(twins: twins, counts: entry.counts), default: Day()].add(part)
     if entry.isDecided { day.isDecided = true }
@@ -317,7 +314,9 @@ extension SourceTally {
 extension SourceTally {
   /// Records the time differences between equal amounts of two sources.
   private mutating func compare(_ amount: Amount, on day: Int) {
-    if sources.count > 1, insulin != .all || hasUnknownUse {
+    // In a comparison of all insulin, a bolus repeats no other dose; see `canRepeat`.
+    if insulin == .all, amount.uses == .bolus { return }
+    if sources.count > 1 {
       if kind == .food { noteMeal(amount, on: day) }
       for other in recent
       where other.source != amount.source && other.key == amount.key && canRepeat(amount.uses, other.uses) {

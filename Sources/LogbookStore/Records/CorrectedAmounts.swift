@@ -29,8 +29,8 @@ enum CorrectedAmounts {
     """
   }
 
-  /// The SQL query for pairs of records of one second. The first one is the only record of this second in this
-  /// input, and the second one is from another input.
+  /// The SQL query for records that are the only ones of their second in this input. Each is paired with the records of
+  /// the same second from other inputs.
   private static let pairQuery = """
     SELECT x.guid, y.guid FROM record AS x CROSS JOIN record AS y ON y.device_time = x.device_time
     WHERE x.kind IN ('insulin', 'food') AND x.deleted = 0 AND x.provenance_format = ?2 AND \(isGiven("x"))
