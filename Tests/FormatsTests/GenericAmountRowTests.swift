@@ -302,6 +302,11 @@ import Testing
     #expect(separate.records.compactMap { $0.fields.amount("units") } == [5])
   }
 
+  @Test func namesThatAllHaveAWordForADoseAreThoseOfDoses() throws {
+    let doses = try export(["5,Anna bolus", "18,Anna basal"], "Value,Name", ["insulin": "Value"])
+    #expect(doses.records.map { $0.fields.amount("units") } == [5, 18] && doses.rejections.isEmpty)
+  }
+
   @Test(arguments: [
     "Novorapid Flexpen", "Insulin lispro Sanofi", "Huminsulin Profil III", "Evening bolus", "Bolus Wizard",
     "Correction bolus", "Bolus insulin", "Insulin (fast acting)", "Humulin N", "Long-Acting Dose", "Bolus 2",
@@ -310,6 +315,12 @@ import Testing
   func aPhraseOfKnownWordsOrWithTheNameOfAnInsulinIsADose(_ phrase: String) throws {
     let doses = try export(["5,\(phrase)", "60,Carbs"], "Value,Event", ["insulin": "Value"])
     #expect(doses.records.map { $0.fields.amount("units") } == [5] && doses.rejections.isEmpty)
+  }
+
+  @Test func remarksInAColumnOfLabelsExcludeNoDose() throws {
+    let rows = ["5,Bolus,late bolus", "6,Bolus,bolus before pizza", "60,Carbs,pizza", "7,Bolus,"]
+    let doses = try export(rows, "Value,Type,Label", ["insulin": "Value"])
+    #expect(doses.records.map { $0.fields.amount("units") } == [5, 6, 7] && doses.rejections.isEmpty)
   }
 
   @Test func theNameOfAFoodCanHaveAWordForTheUseOfAnInsulin() throws {

@@ -50,7 +50,7 @@ struct GenericAmountRows {
   }
 
   /// The maximum number of words whose verdicts are kept. Further words are judged again in each row.
-  private static let maxWords = 256
+  private static let maxWords = 4096
 
   private let isFood: Bool
   /// Whether the table has different columns for doses and food. A row of either kind may then have both.
@@ -75,7 +75,7 @@ struct GenericAmountRows {
         index: index, place: sign.place, name: finding.header.names[sign.place], use: sign.use,
         statesUses: sign.use == .kind || cells.allSatisfy(AmountWords.statesUse),
         isPicked: finding.watches.contains { $0.place == sign.place && $0.isPick },
-        isEvident: Self.isEvident(cells, sign.use, isFood: isFood))
+        isEvident: Self.isEvident(cells, sign, in: finding, isFood: isFood))
       for cell in cells { cell.withField { Self.note($0.trimmed, in: &column, isFood: isFood) } }
       (column.count, column.knownCount) = (0, 0)
       return column
@@ -130,12 +130,18 @@ struct GenericAmountRows {
       // A column whose words are on no list does not state what the amounts are. In a column named for kinds of
       // rows, later words can be on a list.
       let isKept = [.state, .priming].contains(use) || (use == .kind && name.isRowType)
-      return isKept || isEvident(cells, use, isFood: isFood) ? Sign(place: place, use: use) : nil
+      let sign = Sign(place: place, use: use)
+      return isKept || isEvident(cells, sign, in: finding, isFood: isFood) ? sign : nil
     }
   }
 
-  private static func isEvident(_ cells: [String], _ use: AmountWords.Use, isFood: Bool) -> Bool {
-    cells.contains { AmountWords.isEvidence(HeaderWords($0), use, isFood: isFood) }
+  private static func isEvident(
+    _ cells: [String], _ sign: Sign, in finding: GenericFinding, isFood: Bool
+  ) -> Bool {
+    let isOfRows = finding.header.words[sign.place].isRowType
+    return cells.contains {
+      AmountWords.isEvidence(HeaderWords($0), sign.use, isFood: isFood, isOfRows: isOfRows)
+    }
   }
 
   /// Whether the words of a column, whatever its name, are mostly kinds of rows: at least two of doses, food and

@@ -82,9 +82,10 @@ enum AmountWords {
     case .kind: return isFood ? foodVerdict(word) : doseVerdict(word, kinds)
     case .kindOfDose:
       let verdict = doseVerdict(word, kinds)
-      // A word on no list may be the name of an insulin.
+      // A word on no list may be the name of an insulin. A phrase such as `Bolus edited` is an event only if
+      // other rows have plain words for a dose.
       if case .unknown = verdict, !GenericAmountRows.isCode(word.name), !word.consists(of: meals),
-        !mayBeEvent(word)
+        !(kinds.haveDoses && mayBeEvent(word))
       {
         return .neutral
       }
@@ -143,9 +144,12 @@ enum AmountWords {
 
   /// Whether a word can be a part of a name for a dose.
   private static func isOfDose(_ part: String) -> Bool {
+    // The lists are examined first, since an examination of the word is slow.
+    if partsOfDoses.contains(part) || part.allSatisfy(\.isNumber) || InsulinName.subtype(part) != nil {
+      return true
+    }
     let word = HeaderWords(part)
-    return part.allSatisfy(\.isNumber) || InsulinName.subtype(part) != nil || word.namesDose || word.isMeal
-      || word.mentionsGlucose || partsOfDoses.contains(part)
+    return word.namesDose || word.isMeal || word.mentionsGlucose
   }
 
   private static let partsOfDoses = [
@@ -179,7 +183,10 @@ enum AmountWords {
   static func isGeneralMeal(_ word: HeaderWords) -> Bool { word.consists(of: nounsOfMeals) }
 
   /// Whether a word shows that its column states the kind, the unit or the state of amounts.
-  static func isEvidence(_ word: HeaderWords, _ use: Use, isFood: Bool) -> Bool {
+  ///
+  /// - Parameter isOfRows: whether the column is named for kinds of rows. In another column, such as `Label`, a
+  ///   phrase with a word for a dose can be a remark.
+  static func isEvidence(_ word: HeaderWords, _ use: Use, isFood: Bool, isOfRows: Bool) -> Bool {
     switch use {
     case .kind where isFood:
       // The name of a food can have words such as `weight` or `glucose`.
@@ -187,7 +194,7 @@ enum AmountWords {
         || word.consists(of: activities)
     case .kind:
       if case .other = doseVerdict(word, AmountKinds()) { return true }
-      return mentionsDose(word) || word.consists(of: doseWords)
+      return (isOfRows ? mentionsDose(word) : isDose(word)) || word.consists(of: doseWords)
     case .state: return !word.words.isDisjoint(with: given.union(notGiven))
     case .kindOfDose, .unit, .priming: return true
     }
