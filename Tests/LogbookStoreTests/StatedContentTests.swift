@@ -9,8 +9,8 @@ import Testing
 /// Tests that a store shows what the latest exports state whose imports are not undone. The order of imports,
 /// undos and redos must not matter.
 @Suite struct StatedContentTests {
-  /// One of three weekly exports of a diary. In the second one the dose and the finger stick are corrected, in
-  /// the third one the meal.
+  /// One of four weekly exports of a diary. In the second one the dose and the finger stick are corrected, in the
+  /// third one the meal.
   private struct Week {
     let number: Int
     let units: Double
@@ -21,6 +21,7 @@ import Testing
       Week(number: 0, units: 10, carbs: 50, glucose: 100),
       Week(number: 1, units: 11, carbs: 50, glucose: 200),
       Week(number: 2, units: 11, carbs: 60, glucose: 200),
+      Week(number: 3, units: 11, carbs: 60, glucose: 200),
     ]
 
     var batch: IngestBatch {
@@ -75,7 +76,7 @@ import Testing
     var random = SeededGenerator(seed: seed)
     let scratch = try ScratchStore()
     var (imports, undone, log): ([Int: Int64], Set<Int>, [String]) = ([:], [], [])
-    for step in 0..<Int.random(in: 3...7, using: &random) {
+    for step in 0..<Int.random(in: 3...11, using: &random) {
       let week = try #require(Week.all.randomElement(using: &random))
       let number = week.number
       if let ingest = imports[number] {

@@ -11,7 +11,8 @@ extension SyncTransaction {
   ///
   /// A pending record is left for the next upload, since a sync changes the content of synced records only.
   package func restoreReplaced(at now: Int64) throws {
-    for (guid, statement) in try StatedContents(database).replaced() {
+    let replaced = try StatedContents(database).replaced()
+    for (guid, statement) in replaced {
       var state = statement.state
       state.editedAt = now
       try database.executeCached(
@@ -24,6 +25,7 @@ extension SyncTransaction {
         ])
       _ = try requeue(record: guid)
     }
+    try BroughtItems.state(records: Set(replaced.map(\.guid)), database, at: now)
   }
 
   /// Writes records which state that items of a withdrawal from the remote were also imported into this

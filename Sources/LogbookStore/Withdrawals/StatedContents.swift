@@ -173,10 +173,12 @@ extension StatedContents {
   ///
   /// - Parameter now: the host's clock in UTC seconds.
   func restoreContents(of ingest: Int64, at now: Int64) throws {
-    for guid in try guidsToRestore(of: ingest) {
+    let guids = try guidsToRestore(of: ingest)
+    for guid in guids {
       guard let content = try content(of: guid, by: ingest) else { continue }
       try InputRestoration(database, at: now).write(content.state, to: guid, ingest: ingest)
     }
+    try BroughtItems.state(records: Set(guids), database, at: now)
   }
 
   /// The records whose content `restoreContents` writes.
@@ -236,8 +238,10 @@ extension StatedContents {
   ///
   /// - Parameter now: the host's clock in UTC seconds.
   func restoreReplaced(at now: Int64) throws {
-    for (guid, statement) in try replaced() {
+    let replaced = try replaced()
+    for (guid, statement) in replaced {
       try InputRestoration(database, at: now).write(statement.state, to: guid, ingest: statement.ingest)
     }
+    try BroughtItems.state(records: Set(replaced.map(\.guid)), database, at: now)
   }
 }

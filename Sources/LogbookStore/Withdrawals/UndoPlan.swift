@@ -146,6 +146,8 @@ struct UndoPlan {
         try InputRestoration(database, at: now).write(
           change.before, to: change.guid, ingest: earlier[change.guid])
       }
+      // The content after the undo may be one that another undone import stated, too.
+      try BroughtItems.state(records: Set(whole.changes.map(\.guid)), database, at: now)
     }
     try StatedContents(database).restoreReplaced(at: now)
     try BroughtItems.insert(brought, database, at: now)
