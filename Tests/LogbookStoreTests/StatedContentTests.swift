@@ -103,6 +103,26 @@ import Testing
     }
   }
 
+  /// The second and the third export state the same dose, and the import of the third one wrote it last.
+  @Test func aRedoShowsAContentThatALaterUndoneImportStatedToo() throws {
+    let scratch = try ScratchStore()
+    func bring(_ number: Int) throws {
+      let age = Make.noon + 172_800 + Int64(number) * 3600
+      try scratch.ingest(Week.all[number].batch, generatedAt: age, modifiedAt: age)
+    }
+    func undo(_ ingest: Int64) throws {
+      _ = try scratch.open(.editor).undo(ingest, group: Digest.uuid(of: ["\(ingest)"]), at: 5000)
+    }
+    try bring(0)
+    try bring(1)
+    try undo(2)
+    try bring(2)
+    for ingest in [Int64(1), 3] { try undo(ingest) }
+    #expect(try shown(scratch) == [:])
+    _ = try scratch.open(.editor).redo(2, at: 6000)
+    #expect(try shown(scratch) == Week.all[1].items)
+  }
+
   @Test func anUndoNamesTheImportWithAnotherValueOfHiddenSensorReadings() throws {
     let scratch = try ScratchStore()
     for (value, count) in [(100.0, 3), (106, 4)] {

@@ -221,7 +221,8 @@ extension BroughtItems {
         sql: """
           SELECT ingest FROM (
             SELECT ingest FROM record WHERE guid = ?1 AND ingest IS NOT NULL
-            UNION SELECT ingest FROM ingest_record WHERE guid = ?1) AS brought
+            UNION SELECT ingest FROM ingest_record WHERE guid = ?1
+            UNION SELECT ingest FROM stated_content WHERE guid = ?1) AS brought
           WHERE NOT EXISTS (SELECT 1 FROM stated_content AS s CROSS JOIN record ON record.guid = s.guid
             WHERE s.guid = ?1 AND s.ingest = brought.ingest AND NOT \(StatedContents.isCurrent))
           ORDER BY 1
