@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import GRDB
 import Logbook
 import SeededRandom
 import Testing
@@ -121,6 +122,38 @@ import Testing
     #expect(try shown(scratch) == [:])
     _ = try scratch.open(.editor).redo(2, at: 6000)
     #expect(try shown(scratch) == Week.all[1].items)
+  }
+
+  /// Version 15 had the content of a record before an import changed it, in the table `ingest_change`. The column
+  /// `earlier` was the import that wrote this content first.
+  @Test func theUpgradeFromVersion15KeepsWhatImportsStated() throws {
+    let scratch = try ScratchStore()
+    for number in [0, 1, 2] {
+      let age = Make.noon + Int64(number) * 3600
+      try scratch.ingest(Week.all[number].batch, generatedAt: age, modifiedAt: age)
+    }
+    let stated =
+      "SELECT guid, ingest, device_time, utc_offset, offset_source, fields FROM stated_content ORDER BY 1, 2"
+    let expected = try scratch.rows(stated)
+    #expect(expected.count == 6)
+    let queue = try DatabaseQueue(path: scratch.path)
+    try queue.writeWithoutTransaction { database in
+      try database.execute(
+        sql: """
+          CREATE TABLE ingest_change (ingest INTEGER, guid TEXT, earlier INTEGER, device_time INTEGER, utc_offset INTEGER,
+            offset_source INTEGER, fields TEXT);
+          INSERT INTO ingest_change SELECT later.ingest, later.guid,
+            (SELECT min(ingest) FROM stated_content AS e WHERE e.guid = later.guid AND e.fields = before.fields),
+            before.device_time, before.utc_offset, before.offset_source, before.fields
+          FROM stated_content AS later JOIN stated_content AS before ON before.guid = later.guid
+            AND before.ingest = later.ingest - 1 WHERE before.fields <> later.fields;
+          DROP TABLE stated_content
+          """)
+      for statement in WithdrawalSchema.statingContents { try database.execute(sql: statement) }
+      #expect(try !database.tableExists("ingest_change"))
+    }
+    try queue.close()
+    #expect(try scratch.rows(stated) == expected)
   }
 
   @Test func anUndoNamesTheImportWithAnotherValueOfHiddenSensorReadings() throws {

@@ -24,9 +24,7 @@ struct OthersPlacesTests {
 
   @discardableResult
   private func run(_ line: String, status: Int32 = 0) async throws -> Program.Outcome {
-    let outcome = try await program.run(arguments: line.split(separator: " ").map(String.init))
-    #expect(outcome.status == status, "\(line): \(outcome.status) \(outcome.output)\(outcome.errors)")
-    return outcome
+    try await program.run(line: line, status: status)
   }
 
   private func addPersons() async throws {
@@ -109,12 +107,18 @@ struct OthersPlacesTests {
 
   // MARK: - Nightscout sites
 
-  @Test func theSiteOfAnotherPersonIsRefusedAsRemoteAndSource() async throws {
-    try await addPersons()
+  /// A Nightscout site, and the path of a file with the token of a person who may read and write.
+  private func site() throws -> (site: NightscoutStandIn, token: String) {
     let site = try NightscoutStandIn()
     let rights = ["api:entries:create,read,update", "api:treatments:create,read,update,delete"]
     let file = try program.write(site.addSubject("anna", rights: rights) + "\n", to: "site.token")
     #expect(chmod(file, 0o600) == 0)
+    return (site, file)
+  }
+
+  @Test func theSiteOfAnotherPersonIsRefusedAsRemoteAndSource() async throws {
+    try await addPersons()
+    let (site, file) = try site()
     let remote = "remote set \(site.url) --type nightscout --token-file \(file)"
     let source = "source set site --type nightscout --yes --token-file \(file) \(site.url)"
     try await run("\(remote) --person anna")
@@ -131,10 +135,7 @@ struct OthersPlacesTests {
 
   @Test func theSiteFromWhichAnotherPersonFetchesIsRefused() async throws {
     try await addPersons()
-    let site = try NightscoutStandIn()
-    let rights = ["api:entries:create,read,update", "api:treatments:create,read,update,delete"]
-    let file = try program.write(site.addSubject("anna", rights: rights) + "\n", to: "site.token")
-    #expect(chmod(file, 0o600) == 0)
+    let (site, file) = try site()
     let source = "source set site --type nightscout --yes --token-file \(file) \(site.url)"
     try await run("\(source) --person anna")
     try await expectRefused(

@@ -13,9 +13,7 @@ struct OthersCopyTests {
 
   @discardableResult
   private func run(_ line: String, status: Int32 = 0) async throws -> Program.Outcome {
-    let outcome = try await program.run(arguments: line.split(separator: " ").map(String.init))
-    #expect(outcome.status == status, "\(line): \(outcome.status) \(outcome.output)\(outcome.errors)")
-    return outcome
+    try await program.run(line: line, status: status)
   }
 
   private func store(_ person: String) -> String { program.path("data/glucoport/persons/\(person).db") }

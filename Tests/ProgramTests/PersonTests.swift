@@ -8,9 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct PersonTests {
   private func run(_ program: Program, _ line: String, status: Int32 = 0) async throws -> Program.Outcome {
-    let outcome = try await program.run(arguments: line.split(separator: " ").map(String.init))
-    #expect(outcome.status == status, "\(line): \(outcome.output)\(outcome.errors)")
-    return outcome
+    try await program.run(line: line, status: status)
   }
 
   /// Two people with one reading each.

@@ -10,9 +10,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct StoreImportTests {
   private func run(_ program: Program, _ line: String, status: Int32 = 0) async throws -> Program.Outcome {
-    let outcome = try await program.run(arguments: line.split(separator: " ").map(String.init))
-    #expect(outcome.status == status, "\(line): \(outcome.status) \(outcome.output)\(outcome.errors)")
-    return outcome
+    try await program.run(line: line, status: status)
   }
 
   private func readings(_ program: Program, _ store: String) async throws -> Int {

@@ -92,6 +92,14 @@ package final class Program: Sendable {
     try await run("glucoport", arguments, input: input, environment: environment, within: limit)
   }
 
+  /// Runs the binary with the words of a line, and checks its exit status.
+  @discardableResult
+  package func run(line: String, status: Int32 = 0) async throws -> Outcome {
+    let outcome = try await run(arguments: line.split(separator: " ").map(String.init))
+    #expect(outcome.status == status, "\(line): \(outcome.status) \(outcome.output)\(outcome.errors)")
+    return outcome
+  }
+
   /// Runs a script of bash in the folder.
   package func shell(_ script: String, within limit: Duration = timeLimit) async throws -> Outcome {
     try await run(
