@@ -61,8 +61,8 @@ extension UploadSession {
           summary.disputedReadings = disputed.count
         }
         if let ingest, !whole.hasMore { try store.withdrawCorrected(pulledBy: ingest) }
+        if !whole.hasMore { try store.restoreReplaced(at: now) }
         if !page.records.isEmpty {
-          try store.restoreReplaced(at: now)
           try store.stateBrought(at: now)
           let resolved = try store.resolveNesting()
           summary.pulledRecords += resolved.count

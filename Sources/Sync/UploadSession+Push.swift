@@ -104,7 +104,7 @@ extension UploadSession {
   }
 
   private func apply(_ records: [SyncRecord], _ answer: RecordAnswer) throws {
-    let (before, now) = (summary, environment.now())
+    let before = summary
     summary = try store.sync { store in
       var summary = before
       for (sent, verdict) in zip(records, answer.verdicts) {
@@ -114,7 +114,6 @@ extension UploadSession {
         try store.apply(action, on: record)
         summary.note(action)
       }
-      if summary.pulledRecords > before.pulledRecords { try store.restoreReplaced(at: now) }
       try store.endTransfer(.records)
       try store.setLastSeenPosition(answer.position)
       return summary

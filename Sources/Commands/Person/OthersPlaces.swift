@@ -29,18 +29,16 @@ struct OthersPlaces {
   ///   fetches from the site.
   func refuse(_ access: RemoteAccess, _ logbook: RemoteLogbook, for present: Store?) throws {
     if try present?.syncedLogbook() == logbook.id { return }
-    for person in others {
-      let reason: String? = try person.readingStore { store -> String? in
-        if try store.syncedLogbook() == logbook.id { return "is or was synced with this logbook" }
-        let source = try store.sources().first { try SharedPlace.isSame($0.access, access) }
-        return source.map { "fetches from this site as the source \(displayed($0.name))" }
-      }
-      guard let reason else { continue }
-      throw Failure(
-        .configuration,
-        "\(displayed(access.url)): the store of \(displayed(person.name)) \(reason), so the data of two persons would be mixed; "
-          + "nothing was set; if both stores are of one person, add --other-person")
+    let use = try use { store in
+      if try store.syncedLogbook() == logbook.id { return "is or was synced with this logbook" }
+      let source = try store.sources().first { try SharedPlace.isSame($0.access, access) }
+      return source.map { "fetches from this site as the source \(displayed($0.name))" }
     }
+    guard let use else { return }
+    throw Failure(
+      .configuration,
+      "\(displayed(access.url)): \(use), so the data of two persons would be mixed; nothing was set; "
+        + "if both stores are of one person, add --other-person")
   }
 
   /// Refuses a source with the data of another person's store.
@@ -53,20 +51,29 @@ struct OthersPlaces {
     if try present?.sources().contains(where: { try SharedPlace.isSame($0.access, setting.access) }) == true {
       return
     }
-    for person in others {
-      let reason: String? = try person.readingStore { store -> String? in
-        if let remote = try store.remote(), try SharedPlace.isSame(setting.access, remote.access) {
-          return "syncs with this site"
-        }
-        let source = try store.sources().first { try SharedPlace.isSame($0.access, setting.access) }
-        return source.map { "fetches from this place as the source \(displayed($0.name))" }
+    let use = try use { store in
+      if let remote = try store.remote(), try SharedPlace.isSame(setting.access, remote.access) {
+        return "syncs with this site"
       }
-      guard let reason else { continue }
-      throw Failure(
-        .configuration,
-        "\(displayed(setting.name)): the store of \(displayed(person.name)) \(reason), so these are the data of another "
-          + "person; nothing was set; if they are of the person of this store, add --accept-person")
+      let source = try store.sources().first { try SharedPlace.isSame($0.access, setting.access) }
+      return source.map { "fetches from this place as the source \(displayed($0.name))" }
     }
+    guard let use else { return }
+    throw Failure(
+      .configuration,
+      "\(displayed(setting.name)): \(use), so these are the data of another person; nothing was set; "
+        + "if they are of the person of this store, add --accept-person")
+  }
+
+  /// How the first of the other persons' stores uses a place; nil if none does.
+  ///
+  /// - Parameter ofStore: returns how a store uses the place, as a predicate without a subject.
+  private func use(_ ofStore: (Store) throws -> String?) throws -> String? {
+    for person in others {
+      let reason: String? = try person.readingStore { try ofStore($0) }
+      if let reason { return "the store of \(displayed(person.name)) \(reason)" }
+    }
+    return nil
   }
 }
 

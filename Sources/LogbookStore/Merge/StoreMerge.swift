@@ -190,7 +190,6 @@ extension IngestWriter {
       let merge = RecordMerge(database, batch, ingest: ingestID)
       // Withdrawals come first, since they decide which of two imported contents is hidden.
       try take(from: other, .only, by: merge)
-      try StatedContents(database).restoreReplaced(at: now)
       try SyncTransaction(database, batch).stateBrought(at: now)
       merge.visibility = try Visibility(WithdrawalChanges.items(database))
       try take(from: other, .none, by: merge)
@@ -425,15 +424,21 @@ private final class RecordMerge {
 struct MergedReadings {
   private var points: [SeriesName: PointRuns] = [:]
 
+  /// Reads each reading of the merged store once, since the store may have thousands of imports.
   init(_ other: Database) throws {
-    let undone = try ImportContribution.undone(other)
-    let imports = try Int64.fetchAll(
-      other, sql: "SELECT id FROM ingest WHERE digest IS NOT NULL OR meter IS NOT NULL")
-    for ingest in imports where !undone.contains(ingest) {
-      for (series, readings) in try ImportContribution(ingest, other).readings() {
-        let name = try SeriesName.stored(series, other)
-        points[name] = points[name]?.union(readings.points) ?? readings.points
+    let invalid = try ImportContribution.undone(other).union(
+      Int64.fetchAll(other, sql: "SELECT id FROM ingest WHERE digest IS NULL AND meter IS NULL"))
+    for series in try Int64.fetchAll(other, sql: "SELECT id FROM series") {
+      var known = KnownRunCursor(try KnownRun.fetch(of: series, besides: invalid, other))
+      var builder = PointRuns.Builder()
+      let rows = try RawStatement(keptBy: other, ContributedReading.ofSeries)
+      rows.bind(series, at: 1)
+      while try rows.step() {
+        let reading = ContributedReading(rows)
+        if !invalid.contains(reading.ingest) || known.cover(reading) { builder.append(reading.point) }
       }
+      let found = builder.finish()
+      if !found.isEmpty { points[try SeriesName.stored(series, other)] = found }
     }
   }
 

@@ -347,18 +347,11 @@ extension Corrections {
     if let known = areShared[key] { return known }
     var cursor = KnownRunCursor(
       try KnownRun.fetch(of: series, besides: [], database).filter { [first, second].contains($0.ingest) })
-    let rows = try RawStatement(
-      keptBy: database,
-      """
-      SELECT r.position, r.value_bucket, r.occurrence, r.uploaded, r.ingest
-      FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
-      WHERE s.id = ?1 ORDER BY r.position, r.value_bucket, r.occurrence
-      """)
+    let rows = try RawStatement(keptBy: database, ContributedReading.ofSeries)
     rows.bind(series, at: 1)
     var count = 0
     while count < Self.minShared, try rows.step() {
-      let reading = ContributedReading(
-        point: rows.point(from: 0), ingest: rows.integer(4), isUploaded: rows.integer(3) == 1)
+      let reading = ContributedReading(rows)
       let imports = Set(cursor.imports(of: reading) + [reading.ingest])
       if imports.isSuperset(of: [first, second]) { count += 1 }
     }
@@ -457,9 +450,11 @@ extension SyncTransaction {
 }
 
 /// The ages of the exports that contain readings of a store.
-struct ReadingAges {
+private final class ReadingAges {
   private let database: Database
   private let undone: Set<Int64>
+  /// The known readings of each series that was asked for.
+  private var runs: [Int64: [KnownRun]] = [:]
 
   init(_ database: Database) throws {
     self.database = database
@@ -479,7 +474,9 @@ struct ReadingAges {
           """), arguments: [series, point.position, point.valueBucket, point.occurrence])
     guard let row = row.map({ StoredRow($0, of: "reading") }) else { return nil }
     let reading = ContributedReading(point: point, ingest: try row[0], isUploaded: try row[1])
-    var cursor = KnownRunCursor(try KnownRun.fetch(of: series, besides: undone, database))
+    let known = try runs[series] ?? KnownRun.fetch(of: series, besides: undone, database)
+    runs[series] = known
+    var cursor = KnownRunCursor(known)
     var imports = Set(cursor.imports(of: reading))
     if !undone.contains(reading.ingest) { imports.insert(reading.ingest) }
     return try imports.compactMap { ingest in

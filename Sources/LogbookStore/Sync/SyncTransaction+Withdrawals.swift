@@ -6,10 +6,10 @@ import SQLiteRows
 
 extension SyncTransaction {
   /// Writes contents of this store's imports again that contents of other stores replaced, if those are
-  /// withdrawn or of earlier exports. The records are pending afterwards. Must be called after contents of the
-  /// remote were adopted, in the same transaction.
+  /// withdrawn or of earlier exports. The records are pending afterwards. Must be called with the last page of a
+  /// pull, when all withdrawals are known.
   ///
-  /// A pending record is left for the next upload, since a sync changes the content of synced records only.
+  /// A pending record is left for the next pull, since a sync changes the content of synced records only.
   package func restoreReplaced(at now: Int64) throws {
     let replaced = try StatedContents(database).replaced()
     for (guid, statement) in replaced {

@@ -13,6 +13,20 @@ struct ContributedReading {
   let isUploaded: Bool
 }
 
+extension ContributedReading {
+  /// The SQL query for all readings of the series ?1, in their order.
+  static let ofSeries = """
+    SELECT r.position, r.value_bucket, r.occurrence, r.uploaded, r.ingest
+    FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
+    WHERE s.id = ?1 ORDER BY r.position, r.series, r.value_bucket, r.occurrence
+    """
+
+  /// The reading in a row of `ofSeries`.
+  init(_ row: RawStatement) {
+    self.init(point: row.point(from: 0), ingest: row.integer(4), isUploaded: row.integer(3) == 1)
+  }
+}
+
 /// Readings of one series that an import contained.
 struct BroughtReadings {
   var points: PointRuns
