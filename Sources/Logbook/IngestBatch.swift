@@ -149,6 +149,9 @@ public struct ImportedRecord: Sendable {
   /// cannot bring it back. If `fields` is empty, the source no longer states the content. Then only a stored
   /// record with the same `sourceID` is hidden.
   public var isDeletedAtSource: Bool
+  /// Whether the shown time identifies the record even if its placement is stated. True for a format of which
+  /// some exports state offsets and others do not, so that both have the same records.
+  package var isIdentifiedByShownTime: Bool
   /// The number of the record's line in the input, from 1.
   public var line: Int64
 
@@ -170,6 +173,7 @@ public struct ImportedRecord: Sendable {
     self.provenance = nil
     self.deleted = false
     self.isDeletedAtSource = false
+    self.isIdentifiedByShownTime = false
     self.line = line
   }
 }

@@ -116,7 +116,7 @@ import Testing
   @Test func mySugrColumnsAfterTheKnownOnesAreNotRead() throws {
     let places = ["Timezone", "Latitude", "Longitude"]
     let row = Self.row("Aug 7, 2025", "9:00:00 AM", [3: "120"])
-    let export = try Self.read([Self.header() + places, row + ["Sample/Zone", "1.5", "2.5"]])
+    let export = try Self.read([Self.header() + places, row + ["", "1.5", "2.5"]])
     #expect(export.readings.count == 1 && export.records.isEmpty)
     #expect(export.skipped == ["value in a column that is not read": 1])
     #expect(export.warnings.isEmpty)
@@ -226,6 +226,64 @@ import Testing
     ])
     #expect(export.readings.count == 1)
     #expect(export.rejections.map(\.line) == [3, 4])
+  }
+
+  // MARK: Time zones
+
+  private static let withZones = header() + ["Timezone", "Latitude", "Longitude"]
+
+  /// A row of the newer app: a glucose value, a dose and a meal.
+  private static func entry(_ time: String, in zone: String) -> [String] {
+    row("Aug 7, 2025", time, [3: "120", 4: "6", 11: "40"]) + [zone, "", ""]
+  }
+
+  private static func placements(_ export: TextExport) -> [Placement] {
+    export.readings.map(\.placement) + export.records.map(\.placement)
+  }
+
+  /// The zone of the logbook is Europe/Madrid here.
+  @Test func theTimeZoneInAMySugrRowDeterminesItsOffset() throws {
+    let zones = ["America/New_York": -4 * 3600, "Asia/Tokyo": 9 * 3600, "Europe/Madrid": 2 * 3600]
+    for (zone, offset) in zones {
+      let export = try Self.read([Self.withZones, Self.entry("9:00:00 AM", in: zone)])
+      let stated = Placement(utcOffset: Int32(offset), source: .stated)
+      #expect(Self.placements(export) == [stated, stated, stated])
+      #expect(export.readings.map(\.deviceTime.text) == ["2025-08-07T09:00:00"])
+      #expect(export.skipped.isEmpty && export.warnings.isEmpty && export.rejections.isEmpty)
+    }
+  }
+
+  @Test func aMySugrRowWithoutAKnownTimeZoneHasTheZoneOfTheLogbook() throws {
+    let export = try Self.read([
+      Self.withZones, Self.entry("9:00:00 AM", in: ""), Self.entry("8:00:00 AM", in: "Sample/Zone"),
+      Self.entry("7:00:00 AM", in: "-4"),
+    ])
+    #expect(Self.placements(export).count == 9)
+    #expect(Self.placements(export).allSatisfy { $0 == Placement(utcOffset: 7200, source: .zone) })
+    #expect(export.warnings == ["rows whose time zone is not known are placed by the zone of the logbook"])
+    // A column of another name names no zones, and an empty cell is not an unknown zone.
+    let row = Self.entry("9:00:00 AM", in: "Asia/Tokyo")
+    let other = try Self.read([Self.header() + ["City"], Array(row.dropLast(2))])
+    #expect(Self.placements(other).allSatisfy { $0.source == .zone })
+    #expect(other.warnings == ["unknown column 'City': not read"])
+    #expect(try Self.read([Self.withZones, Self.entry("9:00:00 AM", in: "")]).warnings.isEmpty)
+  }
+
+  /// A given zone is for times without an offset, as in Diabetes:M.
+  @Test func aGivenZoneMovesOnlyMySugrRowsThatNameNone() throws {
+    let rows = [
+      Self.withZones, Self.entry("9:00:00 AM", in: "America/New_York"), Self.entry("8:00:00 AM", in: ""),
+    ]
+    let export = try TextExport(Self.text(rows), zone: "Asia/Tokyo")
+    #expect(export.readings.map(\.placement.utcOffset) == [-4 * 3600, 9 * 3600])
+    #expect(export.readings.map(\.placement.source) == [.stated, .zone])
+  }
+
+  @Test func aMySugrRowWithOnlyATimeZoneIsAnEntryWithoutContent() throws {
+    let export = try Self.read([
+      Self.withZones, Self.row("Aug 7, 2025", "9:00:00 AM") + ["Asia/Tokyo", "", ""],
+    ])
+    #expect(export.skipped == ["entry without content": 1])
   }
 
   // MARK: Values

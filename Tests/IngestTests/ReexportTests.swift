@@ -102,6 +102,65 @@ import Testing
     #expect(try ["pump", "carbs", "diary"].map(grams) == [405, 185, 315])
   }
 
+  // MARK: mySugr
+
+  /// Three days of entries in New York, as apps with and without the column `Timezone` write them.
+  private func mySugr(_ zone: String?, days: ClosedRange<Int> = 9...11) throws -> String {
+    let sample = try String(
+      contentsOf: ImportBench.samples.appending(path: "mysugr/mysugr-mgdl-en-time-zones.csv"), encoding: .utf8
+    )
+    let names = try #require(sample.split(separator: "\n").first).split(separator: ",").dropLast(3)
+    let header = names.joined(separator: ",") + (zone == nil ? "" : ",\"Timezone\"")
+    let rows = days.reversed().map { day in
+      (0..<25).map { [0: "\"Mar \(day), 2026\"", 1: "8:10:00 AM", 3: "131", 4: "6.5", 11: "45"][$0] ?? "" }
+        .joined(separator: ",") + (zone.map { ",\($0)" } ?? "")
+    }
+    return ([header] + rows).joined(separator: "\n") + "\n"
+  }
+
+  /// The shown times are equal, so the identities are equal as well, in whichever order the exports come.
+  @Test(arguments: [false, true]) func mySugrExportsWithAndWithoutTimeZonesStoreEachEntryOnce(
+    _ isReversed: Bool
+  ) throws {
+    let bench = try ImportBench()
+    let old = try bench.file("a.csv", try mySugr(nil).utf8)
+    let new = try bench.file("b.csv", try mySugr("America/New_York", days: 9...12).utf8)
+    let paths = isReversed ? [new, old] : [old, new]
+    let counts = try paths.map { try bench.run($0).counts }
+    #expect(
+      counts.map(outcome) == (isReversed ? [[4, 0, 0, 0], [0, 3, 0, 0]] : [[3, 0, 0, 0], [1, 3, 0, 0]]))
+    #expect(counts.map(records) == (isReversed ? [[8, 0, 0], [0, 0, 0]] : [[6, 0, 0], [2, 6, 0]]))
+    #expect(try bench.number("SELECT count(*) FROM reading") == 4)
+    #expect(try bench.number("SELECT count(*) FROM record WHERE kind IN ('insulin', 'food')") == 8)
+    // The later export has the zone of each row, so its doses and meals are at the right instants.
+    #expect(
+      try bench.rows("SELECT DISTINCT utc_offset FROM record WHERE kind IN ('insulin', 'food')") == ["-14400"]
+    )
+    for path in paths {
+      let again = try bench.run(path).counts
+      #expect(again.newReadings == 0 && again.newRecords == 0)
+    }
+  }
+
+  /// An unknown zone places the rows like a program that does not read the column.
+  @Test func theSameMySugrEntriesInAnUnknownTimeZoneAreStoredOnce() throws {
+    let bench = try ImportBench()
+    for zone in ["Sample/Zone", "America/New_York", "Sample/Zone"] {
+      try bench.run(try bench.file("c.csv", try mySugr(zone).utf8))
+    }
+    #expect(try bench.number("SELECT count(*) FROM reading") == 3)
+    #expect(try bench.number("SELECT count(*) FROM record WHERE kind IN ('insulin', 'food')") == 6)
+  }
+
+  /// Two doses at one shown time in different zones are at different instants.
+  @Test func equalMySugrEntriesInTwoTimeZonesAreTwoRecords() throws {
+    let bench = try ImportBench()
+    let east = try mySugr("Asia/Tokyo")
+    let west = try mySugr("America/New_York").split(separator: "\n").dropFirst().joined(separator: "\n")
+    let path = try bench.file("d.csv", (east + west + "\n").utf8)
+    for expected in [[12, 0, 0], [0, 0, 0]] { #expect(records(try bench.run(path).counts) == expected) }
+  }
+
   // MARK: Equal rows
 
   /// Two equal rows may be two injections in one minute, or one row that the export repeats. So the import

@@ -16,7 +16,7 @@ extension MySugrFormat {
   ]
 
   mutating func readEntry(_ row: Row, at shown: ShownTime, into out: inout BatchBuilder) {
-    if row.isEmpty(from: Column.tags) { return out.skip("entry without content") }
+    if isEmpty(row, from: Column.tags) { return out.skip("entry without content") }
     readReadings(row, at: shown, into: &out)
     readRapid(row, at: shown, into: &out)
     readLong(row, at: shown, into: &out)
@@ -25,7 +25,12 @@ extension MySugrFormat {
     readExercise(row, at: shown, into: &out)
     readNote(row, at: shown, into: &out)
     for (column, name) in Self.skipped where !row[column].trimmed.isEmpty { out.skip(name) }
-    if !row.isEmpty(from: MySugrHeader.columnCount) { out.skip("value in a column that is not read") }
+    if !isEmpty(row, from: MySugrHeader.columnCount) { out.skip("value in a column that is not read") }
+  }
+
+  /// Whether every cell from `column` on is empty, apart from the name of the row's time zone.
+  private func isEmpty(_ row: Row, from column: Int) -> Bool {
+    (column..<row.count).allSatisfy { $0 == header.zone || row[$0].isEmpty }
   }
 
   /// Adds up to two readings. The file does not distinguish values of a linked meter from typed values.
@@ -150,11 +155,12 @@ extension MySugrFormat {
     if !fields.isEmpty { add(.note, fields, row, at: shown, into: &out) }
   }
 
+  /// Adds a record that is identified by its shown time, since only newer apps state the zones of rows.
   private func add(
     _ kind: RecordKind, _ fields: [String: FieldValue], _ row: Row, at shown: ShownTime,
     into out: inout BatchBuilder
   ) {
-    out.add(kind, at: shown, owner: "", line: row.line, fields)
+    out.add(kind, at: shown, owner: "", isIdentifiedByShownTime: true, line: row.line, fields)
   }
 
   private func addText(_ cell: Field, to fields: inout [String: FieldValue]) {

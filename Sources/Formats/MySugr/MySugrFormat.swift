@@ -3,7 +3,7 @@
 import Logbook
 
 /// mySugr CSV in every language. A row is one moment of the diary with everything entered for it, so it
-/// becomes several readings and records with the same time.
+/// becomes several readings and records with the same time. Newer apps state the time zone of each row.
 struct MySugrFormat: ExportFormat {
   static let id = "mysugr"
   static let title = "mySugr CSV"
@@ -23,7 +23,8 @@ struct MySugrFormat: ExportFormat {
   private let hasAmbiguousDates: Bool
   private var dates: DateOrderSurvey
   private var order: (DateOrder, Decision.Basis)?
-  let warnings: [String]
+  private var zones = RowZones()
+  private let headerWarnings: [String]
 
   /// A header line, or nil for one with moved columns. A moved header is recognised as well: otherwise
   /// another format would import only the columns that it knows.
@@ -46,7 +47,7 @@ struct MySugrFormat: ExportFormat {
     let rows = found.header.rows
     self.options = options
     self.header = header
-    warnings = header.warnings(found.header.cells)
+    headerWarnings = header.warnings(found.header.cells)
     decimalMark = DecimalMarkSurvey(presumed: header.isEnglish ? .point : .comma)
     for row in rows where row.count >= MySugrHeader.columnCount {
       for column in Self.numbers { decimalMark.note(row[column].utf8) }
@@ -60,6 +61,8 @@ struct MySugrFormat: ExportFormat {
     dates = try DateOrderSurvey(given: options.dateOrder, now: options.now, isForced: options.force)
     if hasAmbiguousDates, dates.isGiven { try decide() }
   }
+
+  var warnings: [String] { headerWarnings + zones.warnings }
 
   var needsSurvey: Bool { hasAmbiguousDates && !dates.isGiven }
   var benefitsFromSurvey: Bool { hasAmbiguousDates && dates.isGiven }
@@ -103,7 +106,7 @@ struct MySugrFormat: ExportFormat {
       out.reject(row, "invalid date or time, or a form of time that glucoport does not know")
       return .data
     }
-    readEntry(row, at: shown, into: &out)
+    readEntry(row, at: placed(shown, row), into: &out)
     return .data
   }
 
@@ -137,6 +140,13 @@ extension MySugrFormat {
     self.header = header
     hasHeader = true
     return true
+  }
+
+  /// The time with the offset of the zone that the row names. It is unchanged if the table has no column of
+  /// zones, or if the row's cell is empty or not the name of a zone.
+  private mutating func placed(_ shown: ShownTime, _ row: Row) -> ShownTime {
+    guard let column = header.zone else { return shown }
+    return zones.place(shown, in: row[column].trimmed)
   }
 
   private func shownTime(of row: Row) -> ShownTime? {
@@ -217,11 +227,16 @@ struct MySugrHeader {
   let unit: GlucoseUnit
   let carbs: Carbs
   let isEnglish: Bool
+  /// The column with the IANA name of each row's time zone; nil if the table has none.
+  let zone: Int?
 
   /// The word before the factor in known languages.
   private static let factorWords = ["factor", "faktor", "facteur", "fattore", "fator"]
-  /// Columns after the 25 in newer exports. They state the person's location, and are never read.
-  private static let newColumns: Set<String> = ["timezone", "time zone", "latitude", "longitude"]
+  /// The names of the column of time zones, which newer exports have after the 25.
+  private static let zoneNames: Set<String> = ["timezone", "time zone", "zeitzone"]
+  /// All columns after the 25 in newer exports. Latitude and longitude are the person's location, and are
+  /// never read.
+  private static let newColumns = zoneNames.union(["latitude", "longitude"])
   private static let known: [[String]] = [
     [
       "date", "time", "tags", "blood glucose measurement|blood sugar measurement",
@@ -267,6 +282,7 @@ struct MySugrHeader {
     self.unit = unit
     self.carbs = carbs
     isEnglish = cells[MySugrFormat.Column.date] == "date" && cells[MySugrFormat.Column.time] == "time"
+    zone = cells.indices.dropFirst(Self.columnCount).first { Self.zoneNames.contains(cells[$0]) }
   }
 
   /// Whether one of the folded cells of a header has the name of another column.
@@ -325,7 +341,7 @@ extension MySugrFormat {
       "in the mySugr app: More > Reports, and choose CSV"
     ],
     variants: [
-      "25 columns; 26 to 28 with newer apps, whose time zone and place are not read",
+      "25 columns; 26 to 28 with newer apps, which name the time zone of each row",
       "carbohydrates in grams or in exchanges of a factor in the header",
       "the app's spreadsheet (XLSX), in which both columns of time hold date and time",
     ],
@@ -335,6 +351,7 @@ extension MySugrFormat {
       "finger sticks, ketones",
       "insulin of pen and pump, basal injections, temporary basal rates, carbohydrates",
       "meals, exercise, notes, tags",
+      "each row in the time zone that it names; without one, in that of the logbook or of --timezone",
     ],
     leaves: [
       "place, blood pressure, weight, HbA1c, food type and medication, which are counted",

@@ -109,14 +109,17 @@ struct BatchBuilder {
   /// - Parameters:
   ///   - source: the program or device that the input names as its writer; see `Provenance.source`.
   ///   - isDeletedAtSource: see `ImportedRecord.isDeletedAtSource`.
+  ///   - isIdentifiedByShownTime: see `ImportedRecord.isIdentifiedByShownTime`.
   mutating func add(
     _ kind: RecordKind, at time: ShownTime, owner: String, source: String = "", sourceID: String = "",
-    isDeletedAtSource: Bool = false, line: Int64, byClock: Bool = false, _ fields: [String: FieldValue]
+    isDeletedAtSource: Bool = false, isIdentifiedByShownTime: Bool = false, line: Int64,
+    byClock: Bool = false, _ fields: [String: FieldValue]
   ) {
     var record = ImportedRecord(
       kind: kind, at: time.deviceTime, placement: place(time), fields: RecordFields(fields),
       sourceID: sourceID, owner: owner, source: source, line: line)
     record.isDeletedAtSource = isDeletedAtSource
+    record.isIdentifiedByShownTime = isIdentifiedByShownTime
     add(record, byClock: byClock)
   }
 

@@ -75,9 +75,11 @@ struct RowKey {
   }
 
   /// The time as the row key states it: the instant if the source states an instant, whatever zone the import
-  /// uses; else the shown time.
+  /// uses; else the shown time. For some formats it is always the shown time.
   private static func time(of record: ImportedRecord) -> String {
-    guard !record.placement.source.placesShownTime else { return String(record.deviceTime.seconds) }
+    if record.isIdentifiedByShownTime || record.placement.source.placesShownTime {
+      return String(record.deviceTime.seconds)
+    }
     return "\(record.placement.instant(of: record.deviceTime).seconds)Z"
   }
 
