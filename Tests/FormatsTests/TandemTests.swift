@@ -166,6 +166,67 @@ import Testing
     #expect(export.records.map(\.fields.json) == [fields] && export.skipped.isEmpty)
   }
 
+  /// A row of Tandem Source has no requested amount. Its percentage decides, else the units for food and
+  /// correction.
+  @Test(arguments: [
+    // `InsulinDelivered` is the total: by the percentage, and by food and correction.
+    ("6", "3", "50", "", "", #"{"extended":3,"minutes":120,"subtype":"rapid","units":3}"#),
+    ("5", "5", "0", "", "", #"{"extended":5,"minutes":120,"subtype":"rapid"}"#),
+    ("4.99", "5", "0", "", "", #"{"extended":5,"minutes":120,"subtype":"rapid"}"#),
+    ("6", "3", "", "5", "1", #"{"extended":3,"minutes":120,"subtype":"rapid","units":3}"#),
+    ("6", "3", "100", "6", "", #"{"extended":3,"minutes":120,"subtype":"rapid","units":3}"#),
+    // It is the immediate part.
+    ("6", "3", "67", "", "", #"{"extended":3,"minutes":120,"subtype":"rapid","units":6}"#),
+    ("3", "3", "50", "", "", #"{"extended":3,"minutes":120,"subtype":"rapid","units":3}"#),
+    ("6", "3", "", "8", "1", #"{"extended":3,"minutes":120,"subtype":"rapid","units":6}"#),
+    ("6", "3", "100", "9", "0", #"{"extended":3,"minutes":120,"subtype":"rapid","units":6}"#),
+    // The percentage is the better evidence.
+    ("6", "3", "67", "6", "0", #"{"extended":3,"minutes":120,"subtype":"rapid","units":6}"#),
+    // Both agree with 90 %, so food and correction decide.
+    ("2", "0.2", "90", "2", "0", #"{"extended":0.2,"minutes":120,"subtype":"rapid","units":1.8}"#),
+    ("2", "0.2", "90", "2.2", "0", #"{"extended":0.2,"minutes":120,"subtype":"rapid","units":2}"#),
+    // A part that is more than the delivered amount, or that hardly exists, needs no evidence.
+    ("1.6", "2.4", "", "", "", #"{"extended":2.4,"minutes":120,"subtype":"rapid","units":1.6}"#),
+    ("0", "5", "0", "0", "0", #"{"extended":5,"minutes":120,"subtype":"rapid"}"#),
+    ("5", "0.04", "", "", "", #"{"extended":0.04,"minutes":120,"subtype":"rapid","units":5}"#),
+  ])
+  func aTandemRowWithoutARequestShowsWhatItsDeliveredAmountIs(
+    _ delivered: String, _ extended: String, _ percent: String, _ food: String, _ correction: String,
+    _ fields: String
+  ) throws {
+    let export = try Self.source(delivered, extended, percent, food, correction)
+    #expect(export.records.map(\.fields.json) == [fields, #"{"carbs":50}"#])
+    #expect(export.rejections.isEmpty && export.warnings.isEmpty && export.skipped.isEmpty)
+  }
+
+  /// The dose would be 6 or 9 units, so the row is named and its insulin is not stored.
+  @Test(arguments: [
+    ("", "", ""), ("100", "", ""), ("50%", "", ""), ("-50", "", ""), ("100", "0", "0"), ("75", "4", "1"),
+    ("", "7", ""), ("x", "y", "z"),
+  ])
+  func aTandemRowThatDoesNotShowWhatItsDeliveredAmountIsIsRejected(
+    _ percent: String, _ food: String, _ correction: String
+  ) throws {
+    let export = try Self.source("6", "3", percent, food, correction)
+    #expect(export.records.map(\.fields.json) == [#"{"carbs":50}"#])
+    #expect(export.rejections.map(\.line) == [2] && export.skipped.isEmpty)
+    #expect(export.rejections.first?.reason.contains("Insulin Delivered") == true)
+  }
+
+  private static func source(
+    _ delivered: String, _ extended: String, _ percent: String, _ food: String, _ correction: String
+  ) throws -> TextExport {
+    try TextExport(
+      """
+      Type,Bolus Type,Bolus Delivery Method,BG (mg/dL),Serial Number,Completion Date Time,Insulin Delivered,Food Delivered,\
+      Correction Delivered,Completion Status Desc,Bolex Start Date Time,Bolex Completion Date Time,Bolex Insulin Delivered,\
+      Bolex Completion Status Desc,Standard Percent,Duration (mins),Carb Size,Target BG (mg/dL),Correction Factor,Carb Ratio
+      Bolus,Food,Extended,158,0000001,2026-03-05T08:51:44,\(delivered),\(food),\(correction),Completed,2026-03-05T08:51:44,\
+      2026-03-05T10:51:44,\(extended),Completed,\(percent),120,50,0,0,0
+
+      """)
+  }
+
   @Test func glucoseInTheTandemBolusCalculatorIsNotReadAsAReading() throws {
     let export = try TextExport(bytes: TextExport.sample("tandem/source-bolus.csv"))
     #expect(export.readings.isEmpty && export.records.count == 3)

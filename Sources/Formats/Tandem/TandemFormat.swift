@@ -213,14 +213,19 @@ struct TandemFormat: ExportFormat {
       AmountColumn(table[.carbs], "carbs", PlausibleAmounts.grams),
     ]
     guard var fields = out.amounts(row, columns) else { return }
-    splitExtended(&fields, row)
     let carbs = fields.removeValue(forKey: "carbs")
-    if !fields.isEmpty {
+    let hasInsulin = !fields.isEmpty
+    if hasInsulin, splitExtended(&fields, row) {
       fields["subtype"] = .text("rapid")
       out.add(.insulin, at: time, owner: owner(row), line: row.line, fields)
+    } else if hasInsulin {
+      out.reject(
+        row,
+        "neither a requested amount nor Standard Percent nor the food and correction delivered show whether "
+          + "Insulin Delivered contains the extended part")
     }
     if let carbs { out.add(.food, at: time, owner: owner(row), line: row.line, ["carbs": carbs]) }
-    if fields.isEmpty, carbs == nil { out.skip("bolus without insulin") }
+    if !hasInsulin, carbs == nil { out.skip("bolus without insulin") }
     addNote(row, at: time, into: &out)
   }
 
@@ -239,25 +244,55 @@ struct TandemFormat: ExportFormat {
       ["subtype": .text("basal"), "rate": .number(rate)])
   }
 
-  /// Adds the minutes of the extended part of a bolus. The pump states the units of this part separately from
-  /// the units that were delivered at once. If both together are more than the requested units, the delivered
-  /// amount is the total.
-  private func splitExtended(_ fields: inout [String: FieldValue], _ row: Row) {
-    guard case .number(let extended)? = fields["extended"] else { return }
-    if case .number(let units)? = fields["units"], let requested = row[table[.requested]].number(),
-      units + extended > requested + Self.requestTolerance, units >= extended
-    {
-      let now = ((units - extended) * 10_000).rounded() / 10_000
+  /// Makes `units` the units that were delivered at once, and adds the minutes of the extended part.
+  ///
+  /// - Returns: false if the row does not show whether the delivered amount contains the extended part. Then
+  ///   the dose of the row is not known.
+  private func splitExtended(_ fields: inout [String: FieldValue], _ row: Row) -> Bool {
+    guard case .number(let extended)? = fields["extended"] else { return true }
+    if case .number(let units)? = fields["units"] {
+      guard let isTotal = deliveredIsTotal(units, extended, row) else { return false }
+      let now = isTotal ? ((units - extended) * 10_000).rounded() / 10_000 : units
       fields["units"] = now > 0 ? .number(now) : nil
     }
-    guard let start = row[table[.extendedStart]].trimmed.yearFirstTime?.deviceTime.seconds,
+    if let start = row[table[.extendedStart]].trimmed.yearFirstTime?.deviceTime.seconds,
       let end = row[table[.extendedEnd]].trimmed.yearFirstTime?.deviceTime.seconds, end > start
-    else { return }
-    fields["minutes"] = .number((Double(end - start) / 60).rounded())
+    {
+      fields["minutes"] = .number((Double(end - start) / 60).rounded())
+    }
+    return true
   }
 
-  /// The units by which a pump's rounding can exceed what was requested.
-  private static let requestTolerance = 0.05
+  /// Whether the delivered units of a row are the total, which contains the extended part. False if they are
+  /// only the units that were delivered at once, as t:connect writes them. Nil if the row does not show it.
+  ///
+  /// Tandem Source states no requested units, and no known public export of it has an extended bolus. There
+  /// the percentage that was to be delivered at once decides, else the units for food and correction.
+  private func deliveredIsTotal(_ units: Double, _ extended: Double, _ row: Row) -> Bool? {
+    // A total is not less than its part, and counting a part of a few hundredths twice does not matter.
+    if units < extended - Self.tolerance || extended <= Self.tolerance { return false }
+    let sum = units + extended
+    if let requested = row[table[.requested]].number() { return sum > requested + Self.tolerance }
+    if let percent = row[table[.percent]].number(), (0...100).contains(percent),
+      let isTotal = Self.onlyFirstAgrees(
+        units - extended - units * percent / 100, units - sum * percent / 100)
+    {
+      return isTotal
+    }
+    let parts = [TandemTable.Column.food, .correction].compactMap { row[table[$0]].number() }
+    let delivered = parts.reduce(0, +)
+    return parts.isEmpty ? nil : Self.onlyFirstAgrees(delivered - units, delivered - sum)
+  }
+
+  /// Whether the rounding of a pump explains only the first of two differences. Nil if it explains both or
+  /// neither.
+  private static func onlyFirstAgrees(_ difference: Double, _ other: Double) -> Bool? {
+    let agrees = abs(difference) <= tolerance
+    return agrees == (abs(other) <= tolerance) ? nil : agrees
+  }
+
+  /// The maximum difference between amounts that differ only by the rounding of a pump, in units.
+  private static let tolerance = 0.05
 }
 
 /// Finds the blood glucose that Tandem's bolus calculator took from the sensor. These values equal one of the
@@ -319,6 +354,7 @@ struct TandemTable {
   enum Column: Int, CaseIterable {
     case type, deviceType, serial, description, eventTime, value, note
     case bolusType, completionTime, delivered, carbs, extended, extendedStart, extendedEnd, requested, eventID
+    case percent, food, correction
     case insulinOnBoard, basalRate
   }
 
@@ -388,6 +424,8 @@ struct TandemTable {
     "bolexinsulindelivered": "bolex insulin delivered", "bolexstartdatetime": "bolex start date time",
     "bolexcompletiondatetime": "bolex completion date time",
     "actualtotalbolusrequested": "actual total bolus requested",
+    "standardpercent": "standard percent", "fooddelivered": "food delivered",
+    "correctiondelivered": "correction delivered",
   ]
   private static let names: [String: Column] = [
     "type": .type, "device type": .deviceType, "serial number": .serial, "description": .description,
@@ -395,6 +433,7 @@ struct TandemTable {
     "completion date time": .completionTime, "insulin delivered": .delivered, "carb size": .carbs,
     "bolex insulin delivered": .extended, "bolex start date time": .extendedStart,
     "bolex completion date time": .extendedEnd, "actual total bolus requested": .requested,
+    "standard percent": .percent, "food delivered": .food, "correction delivered": .correction,
     "event id": .eventID, "iob": .insulinOnBoard, "basal rate": .basalRate,
   ]
 
@@ -413,12 +452,13 @@ struct TandemTable {
   /// writes the names with blanks.
   private static let unread: Set<String> = {
     let names = [
-      "BG", "Bolus Request ID", "Bolus Completion ID", "Food Delivered", "Correction Delivered",
+      "BG", "Bolus Request ID", "Bolus Completion ID",
       "Completion Status ID", "Completion Status Desc", "Bolus Is Complete", "Bolex Completion ID",
       "Bolex Size", "Bolex IOB",
       "Bolex Completion Status ID", "Bolex Completion Status Desc", "Extended Bolus Is Complete",
-      "Request Date Time", "Bolus Request Options", "Standard Percent", "Duration", "User Override",
-      "Target BG", "Correction Factor", "Food Bolus Size", "Correction Bolus Size",
+      "Request Date Time", "Bolus Request Options", "Duration", "Duration (mins)", "User Override",
+      "Target BG", "Target BG (mg/dL)", "Target BG (mmol/L)", "TargetBG (mg/dL)", "TargetBG (mmol/L)",
+      "Correction Factor", "Carb Ratio", "Food Bolus Size", "Correction Bolus Size",
       "Is Quick Bolus", "Event History Report Event Desc",
       "Event History Report Details", "Note ID", "Index ID", "Bolus Delivery Method",
     ].map { $0.lowercased() }
@@ -441,11 +481,13 @@ extension TandemFormat {
     reads: [
       "sensor and meter readings, with the serial number of the pump",
       "delivered boluses, at the time at which they were complete, carbohydrates, notes",
+      "the extended part of a bolus, and how much of Insulin Delivered it is, as each row shows",
       "basal rates of the therapy timeline",
     ],
     leaves: [
       "the glucose that was typed into the bolus calculator",
       "insulin on board and boluses that were not completed, which are counted",
+      "extended boluses whose rows do not show whether Insulin Delivered is their total, which are rejected",
       "sections and files of other things, such as the basal insulin of Tandem Source",
     ])
 }
