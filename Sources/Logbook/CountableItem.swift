@@ -13,6 +13,25 @@ package struct CountableItem: Sendable {
     case bolus, basal, mixed, unknown
   }
 
+  /// The form in which the source states the time. An export that a program writes in another form than before
+  /// states each of its items a second time. The raw values order the forms: items of the first form are kept.
+  package enum TimeForm: Int, Sendable {
+    /// A shown time with its offset.
+    case offset
+    /// A shown time without an offset.
+    case local
+    /// Only the instant, such as a time in UTC.
+    case instant
+
+    fileprivate init(_ placement: Placement) {
+      switch placement.source {
+      case .stated: self = .offset
+      case .instant: self = .instant
+      case .zone, .zoneGap, .zoneOverlap, .ticks: self = .local
+      }
+    }
+  }
+
   /// The amount.
   package enum Amount: Sendable {
     /// Ten-thousandths of a unit: `units` at once, and `extended` over time.
@@ -33,6 +52,8 @@ package struct CountableItem: Sendable {
   package let instant: Int64
   /// The shown time in civil seconds.
   package let shown: Int64
+  /// The form in which the source states the time.
+  let timeForm: TimeForm
   /// The format or driver, and the program or device, from which the item came.
   package let source: CountingSource
   /// The marks of a reading.
@@ -85,6 +106,7 @@ extension CountableItem {
     self.id = id
     instant = deviceTime.seconds - Int64(placement.utcOffset)
     shown = deviceTime.seconds
+    timeForm = TimeForm(placement)
     self.source = source
     marks = []
     note = if case .text(let text)? = fields["text"] { text } else { "" }
@@ -102,6 +124,7 @@ extension CountableItem {
     (self.id, use, amount) = (id, .unknown, .measured(measurement))
     instant = deviceTime.seconds - Int64(placement.utcOffset)
     shown = deviceTime.seconds
+    timeForm = TimeForm(placement)
     (self.source, self.marks, note, isAutomatic) = (source, marks, "", false)
     details = marks.rawValue.nonzeroBitCount
   }

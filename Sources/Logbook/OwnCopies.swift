@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Items that a source states a second time, in another export. Three causes are known: A spreadsheet that
+/// Items that a source states a second time, in another export. Four causes are known: A spreadsheet that
 /// saves an export cuts times to the minute. An app exports old values in the other unit after a change of
-/// its settings. A site that moved to another server gives its documents other ids.
+/// its settings. A site that moved to another server gives its documents other ids. A program writes its times
+/// in another form (`CountableItem.TimeForm`), such as UTC instead of local times.
 ///
 /// The rule for minutes: an item at a full minute is a copy of an equal item at another second of this
 /// minute. This only applies if the source has such pairs in more than five minutes within a week before and
@@ -20,6 +21,11 @@
 /// The rule for units: a value in mmol/L is a copy of a value in mg/dL at the same second if they differ by
 /// at most a tenth. Apps convert by 18, 18.0182 or 18.01559, and an app does not change its unit within a
 /// second.
+///
+/// The rule for forms of times: finger sticks of one device are one if they are equal, at the same instant, and
+/// have times in different forms. Ketone readings are compared alike, and so are doses and meals of a table whose
+/// columns a person named. Such items get one identity for each form. Items with the same form stay separate, since
+/// one export has all times of a column in one form. So two equal amounts in a row still count as two.
 ///
 /// The rule for ids: equal doses at the same second are one dose, except at a full minute. Equal meals at
 /// the second of such doses are one meal. Equal meals at another second are one meal only if there is further
@@ -56,6 +62,8 @@ package struct OwnCopies: Hashable, Sendable {
   fileprivate enum Sign {
     /// The copy is a value in the other unit, which needs no further evidence.
     case unit
+    /// The copy has its time in another form, which needs no further evidence.
+    case form
     /// The copy is at a full minute, the kept item at another second of this minute.
     case minute
     /// The copy has the same second as the kept item and another id.
@@ -112,7 +120,7 @@ package struct OwnCopies: Hashable, Sendable {
     let seconds = Set(doses.map(\.instant))
     let exact = Set(repeated.filter { seconds.contains($0.instant) } + frequent(repeated, doses))
     let saved = Set(frequent(cut, cut))
-    return copies.filter { $0.sign == .unit || exact.contains($0) || saved.contains($0) }
+    return copies.filter { [.unit, .form].contains($0.sign) || exact.contains($0) || saved.contains($0) }
       + complete(repeated.filter { !exact.contains($0) }, repeated, minutes.single)
       + whole(cut.filter { !saved.contains($0) }, cut, minutes.exact)
   }
@@ -251,7 +259,10 @@ package struct OwnCopyFinder {
     var uncut: [String: Set<CountableItem.Kind>] = [:]
     for (group, items) in groups where items.count <= Self.maxItemsOfAMinute {
       // The items are sorted by id, so that every store gets the same result.
-      let items = items.sorted { ($0.instant, $0.id) < ($1.instant, $1.id) }
+      let all = items.sorted { ($0.instant, $0.id) < ($1.instant, $1.id) }
+      let reformed = otherForms(all, of: group)
+      note(reformed, .form)
+      let items = all.filter { item in !reformed.contains { $0.copy.id == item.id } }
       let converted = Self.pairs(items.filter(\.isInMillimoles), items.filter { !$0.isInMillimoles }) {
         $0.isConverted(from: $1) && !rules.separates($0, $1)
       }
@@ -294,6 +305,33 @@ package struct OwnCopyFinder {
           item: copy.id, instant: copy.instant, kept: kept.id, statement: Repetition(copy, isOwnCopy: true),
           kind: copy.kind, units: copy.amount.units, sign: sign, isDoubtful: isDoubtful))
     }
+  }
+
+  /// Finds the items that equal another item at the same instant, but have the time in another form. A kept item
+  /// has at most one copy of each form, so the items of the form with the most equal items count.
+  private func otherForms(
+    _ items: [CountableItem], of group: Group
+  ) -> [(copy: CountableItem, kept: CountableItem)] {
+    guard group.kind == .smbg || group.kind == .ketone || !group.source.canHaveIDs,
+      items.contains(where: { $0.timeForm != items[0].timeForm })
+    else { return [] }
+    var kept: [(item: CountableItem, forms: Set<CountableItem.TimeForm>)] = []
+    var pairs: [(copy: CountableItem, kept: CountableItem)] = []
+    let ordered = items.sorted {
+      ($0.timeForm.rawValue, $0.instant, $0.id) < ($1.timeForm.rawValue, $1.instant, $1.id)
+    }
+    for item in ordered {
+      let place = kept.firstIndex {
+        !$0.forms.contains(item.timeForm) && item.isReformed(from: $0.item) && !rules.separates(item, $0.item)
+      }
+      if let place {
+        pairs.append((item, kept[place].item))
+        kept[place].forms.insert(item.timeForm)
+      } else {
+        kept.append((item, [item.timeForm]))
+      }
+    }
+    return pairs
   }
 
   /// Finds the doses and meals that equal another dose or meal at the same second. The one with the smallest
@@ -355,6 +393,11 @@ extension CountableItem {
   fileprivate func isCut(from other: CountableItem) -> Bool {
     !isAutomatic && !other.isAutomatic && shown == other.shown.minuteStart && fits(other)
       && (hasParts(of: other) || isInOtherUnit(than: other))
+  }
+
+  /// Whether this item is equal to `other` at the same instant. The shown times may differ by whole hours.
+  fileprivate func isReformed(from other: CountableItem) -> Bool {
+    instant == other.instant && use == other.use && isAutomatic == other.isAutomatic && hasParts(of: other)
   }
 
   /// Whether this dose or meal is equal to `other` at the same second. Doses that an algorithm gave are

@@ -13,40 +13,41 @@ enum CountingSample {
 
   static func dose(
     _ units: Double, at seconds: Int64, _ source: CountingSource, subtype: String = "rapid",
-    offset: Int32 = 0,
+    offset: Int32 = 0, form: OffsetSource = .stated,
     id: String? = nil, fields: [String: FieldValue] = [:]
   ) -> CountableItem? {
     var fields = RecordFields(fields)
     fields["units"] = .number(units)
     if !subtype.isEmpty { fields["subtype"] = .text(subtype) }
-    return record(.insulin, fields, at: seconds, source, offset: offset, id: id)
+    return record(.insulin, fields, at: seconds, source, offset: offset, form: form, id: id)
   }
 
   static func meal(
-    _ grams: Double, at seconds: Int64, _ source: CountingSource, id: String? = nil
+    _ grams: Double, at seconds: Int64, _ source: CountingSource, form: OffsetSource = .stated,
+    id: String? = nil
   ) -> CountableItem? {
-    record(.food, RecordFields(["carbs": .number(grams)]), at: seconds, source, id: id)
+    record(.food, RecordFields(["carbs": .number(grams)]), at: seconds, source, form: form, id: id)
   }
 
   static func record(
     _ kind: RecordKind, _ fields: RecordFields, at seconds: Int64, _ source: CountingSource,
-    offset: Int32 = 0,
+    offset: Int32 = 0, form: OffsetSource = .stated,
     id: String? = nil
   ) -> CountableItem? {
     CountableItem(
       kind, fields, id: id ?? "\(source.text) \(kind) \(seconds) \(fields.json)",
       deviceTime: DeviceTime(seconds: morning + seconds),
-      placement: Placement(utcOffset: offset, source: .stated),
+      placement: Placement(utcOffset: offset, source: form),
       source: source)
   }
 
   static func stick(
     _ number: Double, _ unit: GlucoseUnit = .milligramsPerDecilitre, at seconds: Int64, _ device: Device,
-    kind: ReadingKind = .smbg, marks: ReadingMarks = []
+    kind: ReadingKind = .smbg, marks: ReadingMarks = [], form: OffsetSource = .stated
   ) -> CountableItem? {
     CountableItem(
-      kind, .value(Quantity(number, unit)), marks: marks, id: "\(device) \(seconds) \(number)",
-      deviceTime: DeviceTime(seconds: morning + seconds), placement: Placement(utcOffset: 0, source: .stated),
+      kind, .value(Quantity(number, unit)), marks: marks, id: "\(device) \(seconds) \(number) \(form)",
+      deviceTime: DeviceTime(seconds: morning + seconds), placement: Placement(utcOffset: 0, source: form),
       source: CountingSource(device))
   }
 

@@ -149,7 +149,7 @@ struct CountTests {
       #expect(
         second.status == 0
           && second.errors.contains(
-            "7 doses a second time, without seconds, in the other unit or under another id: counted once; to count both: 'glucoport count both mysugr mysugr'"
+            "7 doses a second time, with another form of the time, in the other unit or under another id: counted once; to count both: 'glucoport count both mysugr mysugr'"
           ), "\(second.errors)")
       let once = try await Self.figures(program)
       #expect(Self.total(once, "insulin", "all") == 38.5 && Self.total(once, "carbohydrates", "grams") == 315)

@@ -41,7 +41,8 @@ package enum CountText {
   }
 
   /// The words for items that one source states twice.
-  package static let secondTime = "a second time, without seconds, in the other unit or under another id"
+  package static let secondTime =
+    "a second time, with another form of the time, in the other unit or under another id"
 
   /// A number with the name of the items: doses, meals or readings.
   package static func items(_ number: Int, _ kind: CountableItem.Kind) -> String {
