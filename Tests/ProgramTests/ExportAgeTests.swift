@@ -140,44 +140,4 @@ struct ExportAgeTests {
     #expect(second.output.contains("records: new 0 · known 12 · updated 1"), "\(second.output)")
     #expect(try await units(program) == before)
   }
-
-  /// A table of doses in April: one each day at this hour, and their units.
-  private func table(_ hour: String, _ units: [Int]) -> String {
-    "Date,Time,Insulin\n"
-      + units.enumerated().map { "2026-04-\(String(format: "%02d", $0 + 1)),\(hour):00,\($1)\n" }.joined()
-  }
-
-  @Test func aDiaryInTheTimeZoneOfAJourneyHasAWarningWithTheCommandsThatCountItOnce() async throws {
-    let program = try Program()
-    let units = Array(1...12)
-    try program.write(table("14", units), to: "home.csv")
-    try program.write(table("08", units + [20]), to: "away.csv")
-    let options = ["import", "--quiet", "--map", "date=Date,clock=Time,insulin=Insulin", "--timezone"]
-    let home = try await program.run(arguments: options + ["Europe/Berlin", program.path("home.csv")])
-    #expect(home.status == 0 && home.errors.isEmpty, "\(home.errors)")
-    let away = try await program.run(arguments: options + ["America/New_York", program.path("away.csv")])
-    #expect(away.errors.contains("12 doses and meals of this input are at the instants"), "\(away.errors)")
-    #expect(away.errors.contains("shows them 6 hours later"), "\(away.errors)")
-    #expect(try await self.units(program) == 78 + 78 + 20)
-    let command = "glucoport import --again --timezone America/New_York \(program.path("away.csv"))"
-    #expect(
-      away.errors.contains("'glucoport undo 1'") && away.errors.contains("'\(command)'"), "\(away.errors)")
-    #expect(try await program.run("undo", "1").status == 0)
-    #expect(try await self.units(program) == 78 + 20)
-  }
-
-  @Test func dosesOfADiaryInAnotherTimeZoneThatDifferHaveNoWarning() async throws {
-    for (units, zone) in [
-      (Array(1...12), "Europe/Rome"), (Array(21...32), "America/New_York"),
-      (Array(1...9), "America/New_York"),
-    ] {
-      let program = try Program()
-      try program.write(table("14", Array(1...12)), to: "home.csv")
-      try program.write(table("08", units), to: "away.csv")
-      let options = ["import", "--quiet", "--map", "date=Date,clock=Time,insulin=Insulin", "--timezone"]
-      _ = try await program.run(arguments: options + ["Europe/Berlin", program.path("home.csv")])
-      let away = try await program.run(arguments: options + [zone, program.path("away.csv")])
-      #expect(!away.errors.contains("at the instants"), "\(away.errors)")
-    }
-  }
 }

@@ -162,21 +162,31 @@ extension IngestWriter {
           """), arguments: [id]) ?? false
   }
 
-  /// The command that imports a file again with the time of the file as the time of its export. It has the other
-  /// choices that the person made. Nil if the import read no file or pipe.
+  /// The command that imports a file again with the time of the file as the time of its export. Nil if the import
+  /// read no file or pipe.
   private func commandStatingAge(of ingest: Int64) throws -> String? {
     let row = try Row.fetchOne(
-      database.cachedStatement(
-        sql: """
-          SELECT id, source, decisions, \(ExportAge.modified("ingest")) FROM ingest WHERE id = ? AND digest <> ''
-          """),
+      database.cachedStatement(sql: "SELECT id, \(ExportAge.modified("ingest")) FROM ingest WHERE id = ?"),
       arguments: [ingest])
     guard let row = row.map({ StoredRow($0, of: "ingest") }) else { return nil }
-    let time = DeviceTime(seconds: try row.seconds(3)).text + "Z"
-    let choices = try StoredDecision.decisions(try row[2], ingest: ingest).filter { $0.basis == .given }
-    let options = choices.flatMap { choice in Self.option(choice).map { [$0.name, $0.value] } ?? [] }
-    let words = ["glucoport", "import", "--exported", time] + options + [try row[1] as String]
-    return words.map(\.shellWord).joined(separator: " ")
+    return try command(
+      importing: ingest, ["--exported", DeviceTime(seconds: try row.seconds(1)).text + "Z"])
+  }
+
+  /// The command that imports the input of an import again with further options. It has the choices that the
+  /// person made, except those about `subject`. Nil if the import read no file or pipe.
+  func command(importing ingest: Int64, _ options: [String], besides subject: String? = nil) throws -> String?
+  {
+    let row = try Row.fetchOne(
+      database.cachedStatement(sql: "SELECT id, source, decisions FROM ingest WHERE id = ? AND digest <> ''"),
+      arguments: [ingest])
+    guard let row = row.map({ StoredRow($0, of: "ingest") }) else { return nil }
+    let choices = try StoredDecision.decisions(try row[2], ingest: ingest).filter {
+      $0.basis == .given && $0.subject != subject
+    }
+    let given = choices.flatMap { choice in Self.option(choice).map { [$0.name, $0.value] } ?? [] }
+    return (["glucoport", "import"] + options + given + [try row[1] as String]).map(\.shellWord)
+      .joined(separator: " ")
   }
 
   /// The option of `import` by which a person made a choice; nil for a choice that needs no option.
