@@ -12,13 +12,18 @@ package struct SeriesVisibility: Sendable {
   package let listedPoints: Int64
   private let ruled: HiddenRanges
   private let own: [SeriesPoint: Bool]
+  /// The readings that their source corrected. See `judge`.
+  private let corrected: Set<SeriesPoint>
   /// Whether only one of several equal values at one position is shown.
   package let showsEqualOnce: Bool
 
-  init(listed: [PointRuns], rules: [DeviceRule], own: [SeriesPoint: Bool], showsEqualOnce: Bool) {
+  init(
+    listed: [PointRuns], rules: [DeviceRule], own: [SeriesPoint: Bool], corrected: Set<SeriesPoint> = [],
+    showsEqualOnce: Bool
+  ) {
     (self.listed, listedPoints) = Self.counting(listed)
     ruled = HiddenRanges(rules)
-    self.own = own
+    (self.own, self.corrected) = (own, corrected)
     self.showsEqualOnce = showsEqualOnce
   }
 
@@ -47,7 +52,7 @@ package struct SeriesVisibility: Sendable {
     listed.reduce(PointRuns([SeriesPoint]())) { $0.union($1.intersection(points)) }
   }
 
-  /// Whether withdrawals hide a reading.
+  /// Whether withdrawals hide a reading. A correction at the source is not considered, since `judge` decides about it.
   package func hides(_ point: SeriesPoint, shownAt time: DeviceTime) -> Bool {
     hides(point, shownAt: time, isListed: lists(point))
   }
@@ -57,6 +62,15 @@ package struct SeriesVisibility: Sendable {
   ) -> Bool {
     if !own.isEmpty, let isHidden = own[point] { return isHidden }
     return ruled.contains(time) || isListed()
+  }
+
+  /// Whether the source corrected a reading, and no person decided about it.
+  private func isCorrected(_ point: SeriesPoint) -> Bool { corrected.contains(point) && own[point] == nil }
+
+  /// Whether a reading is not corrected, and some import that is not undone contains it. It may be hidden by a person.
+  private func counts(_ item: Item, isHidden: Bool) -> Bool {
+    guard !isCorrected(item.point) else { return false }
+    return !isHidden || own[item.point] == true || ruled.contains(item.deviceTime)
   }
 
   /// One of several readings at the same position of the series.
@@ -101,7 +115,15 @@ package struct SeriesVisibility: Sendable {
 
   /// Whether each of the readings at one position is shown, in the order of `place`. `isHidden` states which
   /// readings are withdrawn.
+  ///
+  /// A reading that its source corrected is hidden if the place has another one that counts: it is neither corrected
+  /// nor of an undone import. So two stores that decide differently never hide all values of a place.
   package func judge(_ place: [Item], isHidden: [Bool]) -> [Verdict] {
+    var isHidden = isHidden
+    let hasCorrections = !corrected.isEmpty && place.contains { isCorrected($0.point) }
+    if hasCorrections, zip(place, isHidden).contains(where: { counts($0, isHidden: $1) }) {
+      for (index, item) in place.enumerated() where isCorrected(item.point) { isHidden[index] = true }
+    }
     var verdicts: [Verdict] = []
     for (index, item) in place.enumerated() {
       if isHidden[index] {

@@ -17,6 +17,7 @@ package struct Visibility: Sendable {
   private var listed: [SeriesName: [PointRuns]] = [:]
   private var rules: [String: [DeviceRule]] = [:]
   private var own: [SeriesName: [SeriesPoint: Bool]] = [:]
+  private var corrected: [SeriesName: Set<SeriesPoint>] = [:]
 
   /// A record of kind `withdrawal` that is not a tombstone.
   package struct Item: Hashable, Sendable {
@@ -49,6 +50,13 @@ package struct Visibility: Sendable {
         // This withdrawal may have come with an import, as the correction of a reading by its source. If the
         // import is withdrawn, the correction is withdrawn, too.
         if listedRecords[item.guid]?.contains(item.digest) == true { continue }
+        switch (withdrawal.reason, withdrawal.isHidden) {
+        case (Withdrawal.correctedAtSource, true):
+          corrected[SeriesName(identity), default: []].insert(SeriesPoint(identity))
+          continue
+        case (Withdrawal.restoredAtSource, false): continue
+        default: break
+        }
         own[SeriesName(identity), default: [:]][SeriesPoint(identity)] = withdrawal.isHidden
       case .record(let guid) where withdrawal.content.isEmpty: ownRecords[guid] = withdrawal.isHidden
       case .record(let guid):
@@ -85,6 +93,7 @@ package struct Visibility: Sendable {
   package func series(_ name: SeriesName) -> SeriesVisibility {
     SeriesVisibility(
       listed: listed[name] ?? [], rules: rules[name.device] ?? [], own: own[name] ?? [:],
+      corrected: corrected[name] ?? [],
       showsEqualOnce: name.kind == .cbg || name.positionKind == .tick)
   }
 

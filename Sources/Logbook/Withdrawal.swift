@@ -28,6 +28,12 @@ package struct Withdrawal: Hashable, Sendable {
   /// If `isHidden` is false, a withdrawal with a digest has no effect. See `RecordState.withdrawalDigest`.
   package var content: String
 
+  /// The reason of a withdrawal that an import writes for a value of a reading that its source corrected.
+  package static let correctedAtSource = "corrected at the source"
+  /// The reason after the source restored the value. It also is that of a withdrawal that only states the age of the
+  /// last export with the value. Such a withdrawal has no effect.
+  package static let restoredAtSource = "corrected at the source, then restored"
+
   package init(_ subject: Subject, isHidden: Bool, reason: String = "", content: String = "") {
     (self.subject, self.isHidden, self.reason) = (subject, isHidden, reason)
     self.content = content

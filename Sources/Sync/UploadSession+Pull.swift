@@ -60,8 +60,10 @@ extension UploadSession {
           disputed.formUnion(stored.disputed)
           summary.disputedReadings = disputed.count
         }
-        if let ingest, !whole.hasMore { try store.withdrawCorrected(pulledBy: ingest) }
-        if !whole.hasMore { try store.restoreReplaced(at: now) }
+        if !whole.hasMore {
+          if summary.pulledReadings + summary.pulledRecords > 0 { try store.withdrawCorrected() }
+          try store.restoreReplaced(at: now)
+        }
         if !page.records.isEmpty {
           try store.stateBrought(at: now)
           let resolved = try store.resolveNesting()

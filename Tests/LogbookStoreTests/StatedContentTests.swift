@@ -11,7 +11,7 @@ import Testing
 /// undos and redos must not matter.
 @Suite struct StatedContentTests {
   /// One of four weekly exports of a diary. In the second one the dose and the finger stick are corrected, in the
-  /// third one the meal.
+  /// third one the meal. In the last one the dose and the finger stick have their first values again.
   private struct Week {
     let number: Int
     let units: Double
@@ -22,8 +22,24 @@ import Testing
       Week(number: 0, units: 10, carbs: 50, glucose: 100),
       Week(number: 1, units: 11, carbs: 50, glucose: 200),
       Week(number: 2, units: 11, carbs: 60, glucose: 200),
-      Week(number: 3, units: 11, carbs: 60, glucose: 200),
+      Week(number: 3, units: 10, carbs: 60, glucose: 100),
     ]
+
+    /// The export with a meal that the source deleted in the second and in the last week.
+    var batchWithDeletions: IngestBatch {
+      var batch = batch
+      var meal = Make.record(["carbs": .number(90)], sourceID: "deleted")
+      meal.isDeletedAtSource = isDeleted
+      batch.records.append(meal)
+      return batch
+    }
+
+    private var isDeleted: Bool { [1, 3].contains(number) }
+
+    /// The items of `batchWithDeletions`; 0 for the deleted meal.
+    var itemsWithDeletions: [String: Double] {
+      items.merging(["deleted": isDeleted ? 0 : 90]) { item, _ in item }
+    }
 
     var batch: IngestBatch {
       let place = Int64(number)
@@ -51,7 +67,7 @@ import Testing
   }
 
   private static let names = Dictionary(
-    uniqueKeysWithValues: (["dose", "meal"] + Week.all.map { "new \($0.number)" }).map {
+    uniqueKeysWithValues: (["dose", "meal", "deleted"] + Week.all.map { "new \($0.number)" }).map {
       (Digest.uuid(of: ["record", "test", $0]), $0)
     })
 
@@ -92,15 +108,17 @@ import Testing
         log.append("\(undone.contains(number) ? "undo" : "redo") \(number)")
       } else {
         let age = Make.noon + 172_800 + Int64(number) * 3600
-        try scratch.ingest(week.batch, generatedAt: age, modifiedAt: age)
+        try scratch.ingest(week.batchWithDeletions, generatedAt: age, modifiedAt: age)
         imports[number] = Int64(try scratch.number("SELECT max(id) FROM ingest WHERE digest <> ''"))
         log.append("import \(number)")
       }
       let valid = Week.all.filter { imports[$0.number] != nil && !undone.contains($0.number) }
       let expected = valid.reduce(into: [:]) { items, week in
-        items.merge(week.items) { _, later in later }
-      }
-      #expect(try shown(scratch) == expected, "seed \(seed): \(log.joined(separator: ", "))")
+        items.merge(week.itemsWithDeletions) { _, later in later }
+      }.filter { $0.value > 0 }
+      let found = try shown(scratch)
+      let wrong = expected.merging(found) { first, _ in first }.keys.filter { expected[$0] != found[$0] }
+      #expect(found == expected, "seed \(seed): \(log.joined(separator: ", ")): \(wrong)")
     }
   }
 

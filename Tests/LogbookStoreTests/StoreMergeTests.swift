@@ -278,25 +278,45 @@ import Testing
     #expect(try shown(here).isEmpty)
   }
 
+  /// A diary with a hand-typed finger stick of this value at noon.
+  private func diary(_ value: Double, _ more: Int64) -> IngestBatch {
+    let values = [(0, value), (3600, 140), (7200 * more, 150)]
+    return Make.batch(
+      values.map { seconds, value in
+        var reading = Make.reading(.smbg, Make.milligrams(value), at: Make.noon + seconds)
+        reading.marks = .manual
+        return reading
+      })
+  }
+
+  private func valuesAtNoon(_ scratch: ScratchStore) throws -> [String] {
+    try scratch.rows("SELECT value FROM readings WHERE NOT withdrawn AND device_time = '2025-06-01T12:00:00'")
+  }
+
+  /// The third store has the corrected value by a merge, and no import of its export.
+  @Test func aLaterMergeOfAnotherStoreKeepsTheCorrectionOfAFingerStick() throws {
+    let third = try ScratchStore()
+    try here.ingest(diary(203, 1), generatedAt: Make.noon + 7200)
+    try there.ingest(diary(103, 2), generatedAt: Make.noon + 14_400)
+    try merge(there, into: here)
+    try merge(there, into: third)
+    #expect(try valuesAtNoon(here) == ["103.0"])
+    try merge(third, into: here)
+    #expect(try valuesAtNoon(here) == ["103.0"])
+    let unrelated = try ScratchStore()
+    try unrelated.ingest(sensor([5]))
+    try merge(unrelated, into: here)
+    #expect(try valuesAtNoon(here) == ["103.0"])
+  }
+
   @Test(arguments: [false, true])
   func aMergeShowsAFingerStickThatOneStoreHasCorrectedOnce(_ laterIsHere: Bool) throws {
-    func diary(_ value: Double, _ more: Int64) -> IngestBatch {
-      let values = [(0, value), (3600, 140), (7200 * more, 150)]
-      return Make.batch(
-        values.map { seconds, value in
-          var reading = Make.reading(.smbg, Make.milligrams(value), at: Make.noon + seconds)
-          reading.marks = .manual
-          return reading
-        })
-    }
     let (earlier, later) = laterIsHere ? (there, here) : (here, there)
     try earlier.ingest(diary(203, 1), generatedAt: Make.noon + 7200)
     try later.ingest(diary(103, 2), generatedAt: Make.noon + 14_400)
     for _ in 0..<2 {
       try merge(there, into: here)
-      let values = try here.rows(
-        "SELECT value FROM readings WHERE NOT withdrawn AND device_time = '2025-06-01T12:00:00'")
-      #expect(values == ["103.0"])
+      #expect(try valuesAtNoon(here) == ["103.0"])
     }
   }
 

@@ -59,6 +59,40 @@ import Testing
     #expect(hidden([gone, shown], 0...6) == [5])
   }
 
+  /// A place has two readings, with the occurrences 0 and 1.
+  @Test func aCorrectedReadingIsHiddenWhileItsPlaceHasAnotherOneThatCounts() {
+    func corrected(_ occurrence: Int64) -> Withdrawal {
+      Withdrawal(.reading(identity(3, occurrence)), isHidden: true, reason: Withdrawal.correctedAtSource)
+    }
+    func shown(_ withdrawals: [Withdrawal], places: [Int64] = [0, 1]) -> [Int64] {
+      let items = withdrawals.enumerated().map {
+        Visibility.Item(guid: $1.guid ?? "w-\($0)", $1, digest: "")
+      }
+      let place = places.map {
+        SeriesVisibility.Item(
+          point(3, $0), at: DeviceTime(seconds: 3),
+          .value(Quantity(Double(5 + $0), .millimolesPerLitre)))
+      }
+      let verdicts = Visibility(items).series(Self.series).judge(place)
+      return zip(places, verdicts).filter { $1 == .shown }.map(\.0)
+    }
+    let undone = Withdrawal(
+      .input(WithdrawnInput(group: Self.guid, points: [Self.series: PointRuns([point(3, 1)])])),
+      isHidden: true)
+    let hiddenByPerson = Withdrawal(.reading(identity(3, 1)), isHidden: true)
+    let withoutEffect = Withdrawal(
+      .reading(identity(3, 1)), isHidden: false, reason: Withdrawal.restoredAtSource)
+    #expect(shown([corrected(0)]) == [1])
+    #expect(shown([corrected(0)], places: [0]) == [0], "the other one has not arrived")
+    #expect(shown([corrected(0), corrected(1)]) == [0, 1], "two stores contradict each other")
+    #expect(shown([corrected(0), undone]) == [0])
+    #expect(shown([corrected(0), corrected(1), undone]) == [0])
+    #expect(shown([corrected(0), hiddenByPerson]) == [], "a person also hid the correction")
+    #expect(shown([withoutEffect, undone]) == [0])
+    let shownByPerson = Withdrawal(.reading(identity(3, 0)), isHidden: false)
+    #expect(shown([shownByPerson, corrected(1)]) == [0])
+  }
+
   @Test func undoingAnImportAlsoUndoesItsHidingOfAReadingUnlessAPersonEditedIt() throws {
     let correction = Withdrawal(.reading(identity(3)), isHidden: true)
     let guid = try #require(correction.guid)

@@ -193,7 +193,11 @@ import Testing
 
   /// Imports the export `number` of a growing diary. Its first finger stick has the value `first`, which
   /// differs between exports.
-  private func importSticks(_ first: Double, _ number: Int64, _ node: SimulatedNode) throws {
+  ///
+  /// - Parameter age: the time of the newest item; nil if it is the newest finger stick.
+  private func importSticks(
+    _ first: Double, _ number: Int64, _ node: SimulatedNode, age: Int64? = nil
+  ) throws {
     var batch = IngestBatch()
     batch.devices = [Device(vendor: "Test", model: "Diary", format: "test")]
     let times = [100_000] + (0...number).map { 200_000 + 100_000 * $0 }
@@ -205,7 +209,7 @@ import Testing
       reading.marks = .manual
       return reading
     }
-    try node.ingest(batch, generatedAt: 200_000 + 100_000 * number)
+    try node.ingest(batch, generatedAt: age ?? 200_000 + 100_000 * number)
   }
 
   /// The visible values of the first finger stick, in tenths of mmol/L.
@@ -236,6 +240,46 @@ import Testing
     try importSticks(5.6, 0, nodes[order[0]])
     try importSticks(6.5, 3, nodes[order[1]])
     try await scene.upload(scene.a, scene.b, scene.a, scene.b)
+    for node in nodes { #expect(try firstStick(node) == ["65"]) }
+  }
+
+  /// The later export has only few of the finger sticks, and its newest item is none.
+  @Test(arguments: [[0, 1], [1, 0]]) func aLaterExportOfFewerDaysDecidesAboutAFingerStick(
+    _ order: [Int]
+  ) async throws {
+    let scene = try await Scene()
+    let nodes = [scene.a, scene.b]
+    try importSticks(5.6, 3, nodes[order[0]])
+    try importSticks(6.5, 1, nodes[order[1]], age: 900_000)
+    try await scene.upload(scene.a, scene.b, scene.a, scene.b)
+    for node in nodes { #expect(try firstStick(node) == ["65"]) }
+  }
+
+  @Test func aRepeatedImportOfAnEarlierExportKeepsACorrectionByAnotherStore() async throws {
+    let scene = try await Scene()
+    try importSticks(5.6, 1, scene.a)
+    try await scene.upload(scene.a, scene.b)
+    try importSticks(6.5, 2, scene.b)
+    try await scene.upload(scene.b, scene.a)
+    for number in [Int64(1), 0] {
+      try importSticks(5.6, number, scene.a)
+      #expect(try firstStick(scene.a) == ["65"])
+    }
+    try await scene.upload(scene.a, scene.b)
+    for node in [scene.a, scene.b] { #expect(try firstStick(node) == ["65"]) }
+  }
+
+  /// The first store undid the export with the typing error, and the second store imported that export, too.
+  @Test(arguments: [[0, 1], [1, 0]]) func anExportThatAnotherStoreImportedTooIsCorrectedAfterItsUndo(
+    _ order: [Int]
+  ) async throws {
+    let scene = try await Scene()
+    try importSticks(5.6, 0, scene.a)
+    _ = try scene.a.undo(#require(try scene.a.imports().max()))
+    try importSticks(6.5, 3, scene.a)
+    try importSticks(5.6, 0, scene.b)
+    let nodes = order.map { [scene.a, scene.b][$0] }
+    for _ in 0..<3 { try await scene.upload(nodes[0], nodes[1]) }
     for node in nodes { #expect(try firstStick(node) == ["65"]) }
   }
 

@@ -50,7 +50,7 @@ extension IngestWriter {
     }
     // An export of a store states what is hidden there, and not what a source deleted.
     let isFromSource = !state.statesIdentities && !source.isMerge
-    state.counts.deletedRecords += try deletions?.finish(showsRestored: isFromSource) ?? 0
+    state.counts.deletedRecords += try deletions?.finish(showsRestored: isFromSource, undone: undone) ?? 0
   }
 
   private var readsFile: Bool {

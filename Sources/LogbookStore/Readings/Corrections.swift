@@ -20,26 +20,28 @@ import SQLiteRows
 /// The withdrawal belongs to the import of the export that shows the correction. An undo of this import shows
 /// the old value again.
 ///
+/// Other stores know neither the exports of this store nor their ages. If one of several values at a place came from
+/// another store, this store writes a withdrawal without effect for each value that it imported. The age of the export
+/// is synced with it, and shows the other stores how long the source had the value. Until then, what came from
+/// another store counts as of the newest item that came from there.
+///
+/// A withdrawn value does not hide another one, and `SeriesVisibility` shows a corrected value if no other value of
+/// its place is left.
+///
 /// The readings of the input are in a TEMP table, so that the use of memory does not grow with the input.
 final class Corrections {
-  private static let corrected = "corrected at the source"
-  private static let restored = "corrected at the source, then restored"
-
   /// The minimum number of equal finger sticks of two exports whose source does not say that they were typed.
   private static let minShared = 10
 
   private let database: Database
   private let ingest: Int64
+  /// For each series, the newest reading from the remote; see `newestFromRemote`.
+  private var remoteAges: [Int64: ExportAge?] = [:]
   /// Whether two imports have at least `minShared` equal finger sticks of a device, by the series and the
   /// numbers of the imports.
   private var areShared: [[Int64]: Bool] = [:]
   /// The exports that were imported, by the numbers of their imports.
   private var exports: [Int64: Export?] = [:]
-  /// For each series, the age of the export from which the remote got its readings. The newest reading from
-  /// the remote shows it; see `newestFromRemote`.
-  private var remoteAges: [Int64: ExportAge?] = [:]
-  /// Whether readings are compared that an upload downloaded.
-  private var isDownload = false
   /// The exports of a store that is merged; nil without a merge.
   private var merged: ReadingAges?
   /// The readings about which the times of two files contradict their newest items.
@@ -78,28 +80,48 @@ final class Corrections {
       try Bool.fetchOne(database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM temp.hand_typed)"))
         == true
     else { return (0, []) }
+    let verdicts = try verdicts()
+    _ = try write(verdicts.filter(\.isOnlyStatement))
+    let count = try write(verdicts.filter { !$0.isOnlyStatement })
+    return (count, Set(verdicts.compactMap(\.record.guid)))
+  }
+
+  /// Writes withdrawals as rows of the imports whose exports show them.
+  ///
+  /// - Returns: the number of withdrawals that are new or changed.
+  private func write(_ verdicts: [Verdict]) throws -> Int {
     var records: [Int64: [ImportedRecord]] = [:]
-    var guids: Set<String> = []
-    for verdict in try verdicts() {
-      if let guid = verdict.record.guid { guids.insert(guid) }
-      for ingest in verdict.imports { records[ingest, default: []].append(verdict.record) }
+    var ages: [Int64: ExportAge] = [:]
+    for verdict in verdicts {
+      for (ingest, age) in try statements(of: verdict) {
+        records[ingest, default: []].append(verdict.record)
+        ages[ingest] = age
+      }
     }
     // The import of the latest export writes a withdrawal. The imports of the other exports are stored as
     // further imports that contain the correction.
-    let imports = try records.keys.map { (ingest: $0, age: try export($0)?.age) }
-      .sorted { ($1.age ?? .unknown, $0.ingest) < ($0.age ?? .unknown, $1.ingest) }
-    let count = try imports.reduce(0) { count, next in
-      let writer = try RecordWriter(database, ingest: next.ingest, format: "")
-      let new = try writer.write(records[next.ingest] ?? []).new
+    let imports = records.keys.sorted { (ages[$1] ?? .unknown, $0) < (ages[$0] ?? .unknown, $1) }
+    return try imports.reduce(0) { count, ingest in
+      let writer = try RecordWriter(database, ingest: ingest, format: "")
+      let new = try writer.write(records[ingest] ?? []).new
       return try count + new + writer.finish().updated
     }
-    return (count, guids)
   }
 
-  /// Withdraws values that a redo shows again, if an export that was imported after the undo corrects them.
+  /// The imports that state a withdrawal, with the ages of their exports. For an export of another store, it is a row
+  /// that only has its age.
+  private func statements(of verdict: Verdict) throws -> [Int64: ExportAge] {
+    var statements = try ages(of: verdict.imports)
+    if let age = verdict.otherAge {
+      statements[try ExportOrigin.ingest(of: WritingAge(age), database)] = age
+    }
+    return statements
+  }
+
+  /// Withdraws values that an undo or redo of an import shows again, if another export corrects them.
   ///
   /// - Parameter now: the host's clock in UTC seconds.
-  static func writeAfterRedo(at now: Int64, _ database: Database) throws {
+  static func writeAfterUndo(at now: Int64, _ database: Database) throws {
     try IngestWriter.requireTables(database)
     let corrections = try Corrections(database, ingest: 0)
     try database.executeCached(sql: noteSeveralValues)
@@ -108,14 +130,11 @@ final class Corrections {
     try BroughtItems.state(records: written.guids, database, at: now)
   }
 
-  /// Withdraws readings that an upload downloaded from the remote and that a later export of this store
-  /// corrects. An existing withdrawal is not changed.
-  ///
-  /// - Parameter placer: derives the offsets of the withdrawals.
-  fileprivate func writeForDownloaded(_ placer: RecordPlacer) throws {
-    try database.executeCached(sql: Self.noteDownloaded, arguments: [ingest])
-    isDownload = true
-    try writeNew(placer)
+  /// Withdraws values that an upload downloaded or shows again, if a later export of this or another store corrects
+  /// them, and the reverse.
+  fileprivate func writeAfterDownload(_ placer: RecordPlacer) throws {
+    try database.executeCached(sql: Self.noteSeveralValues)
+    try writeLatest(placer, isSync: true)
   }
 
   /// Withdraws values that an export of this store or of a merged store corrects.
@@ -124,32 +143,55 @@ final class Corrections {
     let corrections = try Corrections(database, ingest: 0)
     corrections.merged = try ReadingAges(other)
     try database.executeCached(sql: noteSeveralValues)
-    try corrections.writeNew(RecordPlacer(database))
+    try corrections.writeLatest(RecordPlacer(database), isSync: false)
   }
 
-  /// Adds the withdrawals that do not exist yet.
-  private func writeNew(_ placer: RecordPlacer) throws {
+  /// Writes the withdrawals that do not exist yet, and those that are of a later export than the stored ones. Unlike
+  /// `write`, it uses no TEMP table of an import that has not ended.
+  ///
+  /// - Parameter isSync: whether a sync writes, which must not change the version of a record. It changes only synced
+  ///   records, and makes them pending.
+  private func writeLatest(_ placer: RecordPlacer, isSync: Bool) throws {
     for verdict in try verdicts() {
-      let ages = try ages(of: verdict.imports)
-      let own = ages.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
-      let origin = try verdict.mergedAge.map { try ExportOrigin.ingest(of: WritingAge($0), database) }
-      guard let guid = verdict.record.guid, let latest = own ?? origin,
-        try Bool.fetchOne(
-          database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM record WHERE guid = ?)"),
-          arguments: [guid])
-          == false
+      guard let guid = verdict.record.guid,
+        let latest = try statements(of: verdict).max(by: { ($0.value, $1.key) < ($1.value, $0.key) })
       else { continue }
       let state = RecordState(
         kind: .withdrawal, entryGuid: nil, deviceTime: verdict.record.deviceTime,
         placement: verdict.record.placement, fields: verdict.record.fields, isDeleted: false)
+      if try RecordEditor.exists(guid, database) {
+        guard try isEarlier(guid, than: state, latest.value) else { continue }
+        let contents = StatedContents(database)
+        try contents.noteCurrent("(?)", [guid])
+        try contents.insert(state, of: guid, ingest: latest.key)
+        try database.executeCached(
+          sql: """
+            UPDATE record SET fields = ?2, imported = ?3, ingest = ?4, edited_at = NULL, version = version + ?5
+            WHERE guid = ?1 AND conflict IS NULL AND (?5 = 1 OR version = version_synced)
+            """,
+          arguments: [guid, state.fields.json, RecordContent(state).text, latest.key, isSync ? 0 : 1])
+        if isSync, database.changesCount > 0 {
+          try database.executeCached(
+            sql: "UPDATE record SET version_synced = version - 1 WHERE guid = ?", arguments: [guid])
+        }
+        continue
+      }
       try database.executeCached(
         sql: RecordColumns.insertion(with: ["imported", "ingest"]),
         arguments: try RecordColumns.insertionArguments(state, placer) + [
-          "guid": guid, "kind": state.kind.rawValue, "imported": RecordContent(state).text, "ingest": latest,
+          "guid": guid, "kind": state.kind.rawValue, "imported": RecordContent(state).text,
+          "ingest": latest.key,
         ])
     }
     // The end of an import must not compare these readings once more.
     try database.executeCached(sql: "DELETE FROM temp.hand_typed")
+  }
+
+  /// Whether a stored withdrawal was only written by imports, states the opposite, and is of an earlier export.
+  private func isEarlier(_ guid: String, than state: RecordState, _ age: ExportAge) throws -> Bool {
+    let isHidden = state.fields[Withdrawal.hiddenName] == .flag(true)
+    guard let stored = try statement(guid) else { return false }
+    return stored.isHidden != isHidden && stored.age < age
   }
 
   /// An export that was imported.
@@ -167,14 +209,13 @@ final class Corrections {
     let reading: StoredReading
     /// The ages of the exports that contain the reading, by the numbers of their imports.
     let exports: [Int64: ExportAge]
-    /// The minimum age of the last export with this reading, if only another store imported it. Exports grow,
-    /// so that export is not older than the newest reading of the series from the remote. Nil if an import of
-    /// this store contained the reading.
-    ///
-    /// In a merge, it is the age of the last export with this reading that the merged store imported.
-    let remoteAge: ExportAge?
+    /// The age of the last export with this reading that another store imported, if it is known and later than those
+    /// of this store.
+    let otherAge: ExportAge?
+    /// The withdrawal of the reading by an import; nil without one.
+    let statement: Statement?
     /// The age of the last export that contains the reading; nil if unknown.
-    var age: ExportAge? { (exports.values + [remoteAge].compactMap(\.self)).max() }
+    var age: ExportAge? { (exports.values + [otherAge].compactMap(\.self)).max() }
     /// The imports of the last export that contains the reading.
     var lastImports: Set<Int64> { Set(exports.filter { $0.value == age }.keys) }
 
@@ -182,6 +223,11 @@ final class Corrections {
     let series: Int64
     /// Whether the source says that a person typed the reading.
     var isMarked: Bool { reading.marks.contains(.manual) }
+    /// Whether a later export than those with the reading corrected it.
+    var isWithdrawn: Bool {
+      guard let statement, statement.isHidden, statement.hasEffect else { return false }
+      return statement.age >= age ?? .unknown
+    }
 
     func isAtPlace(of other: Candidate) -> Bool {
       (reading.deviceID, reading.kind, reading.position)
@@ -189,12 +235,23 @@ final class Corrections {
     }
   }
 
+  /// The stored withdrawal of a reading, as an import wrote it.
+  private struct Statement {
+    let isHidden: Bool
+    /// The age of the export that shows the correction, or that has the reading.
+    let age: ExportAge
+    /// Whether the import is not undone.
+    let hasEffect: Bool
+  }
+
   /// A withdrawal to write, with the imports whose exports show the correction.
   private struct Verdict {
     let record: ImportedRecord
     let imports: Set<Int64>
-    /// The age of the merged store's export that shows the correction; nil if none does.
-    var mergedAge: ExportAge?
+    /// The age of another store's export that shows the correction, or that has the reading; nil without one.
+    var otherAge: ExportAge?
+    /// Whether the withdrawal only states the age of the last export with the reading.
+    var isOnlyStatement = false
   }
 }
 
@@ -228,14 +285,6 @@ extension Corrections {
       AND \(table).offset_source <> \(OffsetSource.zoneOverlap.rawValue)
     """
   }
-
-  /// Copies the identities of hand-typed readings that were downloaded from a remote to `hand_typed`.
-  private static let noteDownloaded = """
-    INSERT INTO temp.hand_typed SELECT s.device, s.kind, r.position, r.value_bucket
-    FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
-    WHERE s.position_kind = 0 AND s.kind IN (1, 4) AND r.ingest = ? AND \(isHandTyped("r"))
-    ON CONFLICT DO NOTHING
-    """
 
   /// Copies the places with several hand-typed values to `hand_typed`, with a value that no reading has.
   private static let noteSeveralValues = """
@@ -281,11 +330,17 @@ extension Corrections {
       var imports = Set(ordered?.runs.imports(of: contributed) ?? [])
       if !undone.contains(reading.ingest) { imports.insert(reading.ingest) }
       if try row["is_given"] { imports.insert(ingest) }
+      let statement = try withdrawal(reading, isHidden: true).guid.flatMap {
+        try self.statement($0, visibility)
+      }
       let exports = try ages(of: imports)
+      let otherAge = [
+        try merged?.age(of: reading.identity),
+        statement.flatMap { !$0.isHidden && $0.hasEffect ? $0.age : nil },
+      ].compactMap(\.self).max()
       let candidate = Candidate(
         reading: reading, exports: exports,
-        remoteAge: try merged.map { try $0.age(of: reading.identity) }
-          ?? (exports.isEmpty ? newestFromRemote(of: try row["series"]) : nil),
+        otherAge: otherAge.flatMap { $0 > exports.values.max() ?? .unknown ? $0 : nil }, statement: statement,
         series: try row["series"])
       if let first = place.first, !first.isAtPlace(of: candidate) {
         verdicts += try judge(place)
@@ -297,43 +352,44 @@ extension Corrections {
   }
 
   private func judge(_ place: [Candidate]) throws -> [Verdict] {
-    try place.compactMap { old in
-      let replacing = try replacements(of: old, in: place)
-      if !replacing.isEmpty {
-        try noteContradiction(old, replacing)
+    // Other stores need the ages of this store's exports only to compare them with their own ones.
+    let isOfOtherStore = place.contains { $0.exports.isEmpty } && Set(place.map(\.age)).count > 1
+    return try place.compactMap { old in
+      let (imports, otherAge) = try replacements(of: old, in: place)
+      if !imports.isEmpty || otherAge != nil {
+        try noteContradiction(old, imports)
         return Verdict(
-          record: withdrawal(old.reading, isHidden: true), imports: replacing,
-          mergedAge: merged == nil ? nil : place.compactMap(\.remoteAge).max())
+          record: withdrawal(old.reading, isHidden: true), imports: imports, otherAge: otherAge)
       }
-      guard try isWithdrawn(old.reading) else { return nil }
-      return Verdict(record: withdrawal(old.reading, isHidden: false), imports: old.lastImports)
+      if old.statement?.isHidden == true {
+        return Verdict(record: withdrawal(old.reading, isHidden: false), imports: old.lastImports)
+      }
+      guard isOfOtherStore, old.statement == nil, let age = old.age else { return nil }
+      return Verdict(
+        record: withdrawal(old.reading, isHidden: false), imports: old.lastImports,
+        otherAge: old.lastImports.isEmpty ? age : nil, isOnlyStatement: true)
     }
   }
 
-  /// The imports of exports that have another value in place of the value of `old`. These exports are later
-  /// than the last export with the old value, and that last export lacks the other value.
-  private func replacements(of old: Candidate, in place: [Candidate]) throws -> Set<Int64> {
-    var imports: Set<Int64> = []
-    for other in place where old.lastImports.isDisjoint(with: other.exports.keys) {
-      // The store that sent the value may have withdrawn the other one as corrected. The age of its export is a
-      // guess, and the withdrawal is not. Without this rule, both values would be hidden.
-      if isDownload, try isWithdrawn(other.reading) { continue }
-      // In this case, this store imported all exports with the old value, and another store imported a later
-      // export with the other value. So the old value is hidden. This store has no import of the later
-      // export, so the current import is named as the reason.
-      if let age = other.remoteAge, !old.exports.isEmpty, age > old.age ?? .unknown,
-        old.isMarked, other.isMarked, try !isWithdrawn(other.reading)
-      {
-        imports.insert(ingest)
+  /// The imports of exports that have another value in place of the value of `old`. The second result is the age of the
+  /// latest such export that another store imported. These exports are later than the last export with the old value, and that last export
+  /// lacks the other value.
+  private func replacements(
+    of old: Candidate, in place: [Candidate]
+  ) throws -> (imports: Set<Int64>, otherAge: ExportAge?) {
+    guard let oldAge = try old.age ?? leastAge(of: old) else { return ([], nil) }
+    var (imports, otherAge): (Set<Int64>, ExportAge?) = ([], nil)
+    for other in place where !other.isWithdrawn && old.lastImports.isDisjoint(with: other.exports.keys) {
+      // This store imported all known exports with the old value, and another store a later one with the other value.
+      let areMarked = old.isMarked && other.isMarked
+      if areMarked, !old.exports.isEmpty, let age = try other.otherAge ?? leastAge(of: other), age > oldAge {
+        otherAge = max(age, otherAge ?? age)
       }
-      for (ingest, age) in other.exports where old.exports[ingest] == nil {
-        if age > old.age ?? .unknown, try export(ingest)?.isWhole == true, try isOneSource(old, other, ingest)
-        {
-          imports.insert(ingest)
-        }
+      for (ingest, age) in other.exports where old.exports[ingest] == nil && age > oldAge {
+        if try export(ingest)?.isWhole == true, try isOneSource(old, other, ingest) { imports.insert(ingest) }
       }
     }
-    return imports
+    return (imports, otherAge)
   }
 
   /// Whether an export with another value is of the same diary as the last export with the old value.
@@ -376,8 +432,14 @@ extension Corrections {
     }
   }
 
-  /// The age of the export from which the remote got its readings of a series, as the newest of these
-  /// readings shows it. Nil without such a reading.
+  /// The minimum age of the last export with a reading that only another store imported; nil if nothing shows it.
+  private func leastAge(of candidate: Candidate) throws -> ExportAge? {
+    guard candidate.exports.isEmpty, candidate.statement == nil else { return nil }
+    return try newestFromRemote(of: candidate.series)
+  }
+
+  /// The time of the newest item that came from the remote with a series; nil if no reading of the series did. Exports
+  /// grow, so the last export with any of these readings is not older. Records state the ages of their exports.
   private func newestFromRemote(of series: Int64) throws -> ExportAge? {
     if let known = remoteAges[series] { return known }
     let newest = try Int64.fetchOne(
@@ -388,7 +450,14 @@ extension Corrections {
             CROSS JOIN ingest ON ingest.id = r.ingest
           WHERE s.id = ? AND \(UndoPlan.isPulled)
           """), arguments: [series])
-    let age = newest.map { ExportAge(generated: $0, modified: 0) }
+    let record = try Int64.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT max(\(ContentExport.generated)) FROM series AS s CROSS JOIN device AS d ON d.id = s.device
+            CROSS JOIN record ON record.ingest IS NULL AND record.provenance_format = d.format
+          WHERE s.id = ?
+          """), arguments: [series])
+    let age = newest.map { ExportAge(generated: max($0, record ?? $0), modified: 0) }
     remoteAges[series] = .some(age)
     return age
   }
@@ -416,21 +485,35 @@ extension Corrections {
     return export
   }
 
-  /// Whether an import withdrew the reading as corrected, and the withdrawal was not edited after that.
-  private func isWithdrawn(_ reading: StoredReading) throws -> Bool {
-    let withdrawal = withdrawal(reading, isHidden: true)
-    return try Bool.fetchOne(
+  /// The stored withdrawal of a reading; nil if there is none, or if a person wrote it.
+  ///
+  /// - Parameter visibility: shows whether its import is undone; nil if that does not matter.
+  private func statement(_ guid: String, _ visibility: Visibility? = nil) throws -> Statement? {
+    let row = try Row.fetchOne(
       database.cachedStatement(
         sql: """
-          SELECT EXISTS (SELECT 1 FROM record
-            WHERE guid = ? AND deleted = 0 AND fields = ? AND \(ContentExport.isImported))
-          """), arguments: [withdrawal.guid, withdrawal.fields.json]) ?? false
+          SELECT record.guid, record.fields, record.device_time, record.utc_offset, record.offset_source,
+            coalesce(\(ContentExport.generated), 0), coalesce(\(ContentExport.modified), 0)
+          FROM record WHERE record.guid = ? AND record.deleted = 0 AND \(ContentExport.isImported)
+          """), arguments: [guid]
+    ).map { StoredRow($0, of: "record") }
+    guard let row else { return nil }
+    let content = RecordContent(
+      fields: try row[1], deviceTime: try row[2], utcOffset: try row[3], offsetSource: try row[4],
+      isDeleted: false)
+    guard let withdrawal = Withdrawal(json: content.fields) else { return nil }
+    let listed = visibility?.listedRecords[guid] ?? []
+    return Statement(
+      isHidden: withdrawal.isHidden,
+      age: ExportAge(generated: try row.seconds(5), modified: try row.seconds(6)),
+      hasEffect: !listed.contains(content.withdrawalDigest))
   }
 
   /// The withdrawal of a reading. It has the same guid in every store and for every order of imports.
   private func withdrawal(_ reading: StoredReading, isHidden: Bool) -> ImportedRecord {
     let withdrawal = Withdrawal(
-      .reading(reading.identity), isHidden: isHidden, reason: isHidden ? Self.corrected : Self.restored)
+      .reading(reading.identity), isHidden: isHidden,
+      reason: isHidden ? Withdrawal.correctedAtSource : Withdrawal.restoredAtSource)
     var record = ImportedRecord(
       kind: .withdrawal, at: reading.deviceTime, placement: Placement(utcOffset: 0, source: .stated),
       fields: withdrawal.fields, line: 0)
@@ -440,12 +523,11 @@ extension Corrections {
 }
 
 extension SyncTransaction {
-  /// Withdraws hand-typed readings that an upload downloaded and that a later export of this store corrects.
-  /// Must be called after all pages are downloaded, since the downloaded readings show how old their export
-  /// is.
-  package func withdrawCorrected(pulledBy ingest: Int64) throws {
+  /// Withdraws hand-typed readings that a later export of any store corrects. Must be called after all pages are
+  /// downloaded.
+  package func withdrawCorrected() throws {
     try database.execute(sql: Corrections.tables)
-    try Corrections(database, ingest: ingest).writeForDownloaded(placer)
+    try Corrections(database, ingest: 0).writeAfterDownload(placer)
   }
 }
 

@@ -22,8 +22,8 @@ import SQLiteRows
 /// The earlier dose gets a withdrawal like that of a record that its source deleted; see `SourceDeletions`. The
 /// withdrawal belongs to the import of the export with the correction, whose undo shows the earlier dose again.
 struct RetypedDoses {
-  static let corrected = "corrected at the source"
-  static let restored = "corrected at the source, then restored"
+  static let corrected = Withdrawal.correctedAtSource
+  static let restored = Withdrawal.restoredAtSource
 
   /// The minimum number of equal doses in both exports with the use of the earlier dose.
   private static let minShared = 10
@@ -93,10 +93,11 @@ struct RetypedDoses {
       AND json_extract(y.fields, '$.subtype') IS NOT json_extract(x.fields, '$.subtype')
     """
 
-  /// Hides doses that a redo shows again, if a later export has them with another use, and the reverse.
+  /// Hides doses that an undo or redo of an import shows again, if a later export has them with another use, and the
+  /// reverse.
   ///
   /// - Parameter now: the host's clock in UTC seconds.
-  static func writeAfterRedo(of ingest: Int64, at now: Int64, _ database: Database) throws {
+  static func writeAfterUndo(of ingest: Int64, at now: Int64, _ database: Database) throws {
     let rows = try Row.fetchAll(database.cachedStatement(sql: storedPairQuery), arguments: [ingest])
     guard !rows.isEmpty else { return }
     try IngestWriter.requireTables(database)

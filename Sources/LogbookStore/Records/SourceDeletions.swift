@@ -13,10 +13,12 @@ import SQLiteRows
 /// items are equal, the deletion decides, in every order of the imports. A later export that states the
 /// record as valid ends the withdrawal. A withdrawal that a person changed stays as it is.
 ///
+/// `StatedContents` has what each of these exports states, so that after an undo the latest remaining one decides.
+///
 /// The guids are in a TEMP table, so that the use of memory does not grow with the input.
 final class SourceDeletions {
-  private static let deleted = "deleted at the source"
-  private static let restored = "deleted at the source, then restored"
+  static let deleted = "deleted at the source"
+  fileprivate static let restored = "deleted at the source, then restored"
   /// The maximum number of noted records that one SQL query returns.
   private static let step = 5000
 
@@ -45,7 +47,7 @@ final class SourceDeletions {
       else { continue }
       let withdrawal = try withdrawal(StoredRow(found, of: "record"))
       guard let own = withdrawal.guid, try !exists(own) else { continue }
-      try insert(withdrawal, guid: own)
+      try insert(withdrawal, guid: own, ingest: ingest)
       hidden += 1
     }
     return hidden
@@ -53,9 +55,12 @@ final class SourceDeletions {
 
   /// Hides the noted records. Call it when the records of the input and the times of the ingest are stored.
   ///
-  /// - Parameter showsRestored: whether to show records again that the input states as valid.
+  /// - Parameters:
+  ///   - showsRestored: whether to show records again that the input states as valid.
+  ///   - undone: the digests of states that withdrawn imports of the same input wrote, by guid. These states are not
+  ///     written again.
   /// - Returns: the number of records that became hidden.
-  func finish(showsRestored: Bool) throws -> Int {
+  func finish(showsRestored: Bool, undone: [String: Set<String>]) throws -> Int {
     var (hidden, last) = (0, "")
     while true {
       let rows = try Row.fetchAll(
@@ -71,10 +76,20 @@ final class SourceDeletions {
           // `write` compares the age of this export with the age in an existing withdrawal, so an existing
           // withdrawal is always passed to it.
           let isLatest: Bool = try row[5]
-          return try isLatest || exists(own) ? withdrawal : nil
+          if undone[own]?.contains(withdrawal.state.withdrawalDigest) == true { return nil }
+          if try exists(own) { return withdrawal }
+          let exports = try imports(ofRecord: try row[0])
+          if !isLatest {
+            // The record stays visible until the last later export is undone.
+            guard let last = exports.first, last.isOwn else { return nil }
+            try insert(withdrawal.restored(), guid: own, ingest: last.ingest)
+          }
+          try state(withdrawal.restored(), of: own, by: exports.map(\.ingest))
+          if !exports.isEmpty { try state(withdrawal, of: own, by: [ingest]) }
+          return isLatest ? withdrawal : nil
         })
     }
-    if showsRestored { _ = try write(restoredRecords()) }
+    if showsRestored { try showRestored() }
     return hidden
   }
 }
@@ -88,30 +103,59 @@ extension SourceDeletions {
     SELECT \(content) FROM record WHERE guid = ? AND ingest = ? AND deleted = 0 AND \(ContentExport.isImported)
     """
 
-  /// The SQL query for the noted records with content that an import wrote. The last column states whether no
-  /// export with a later item has the content.
+  /// The SQL query for the noted records with content that an import wrote, each with the content that this input
+  /// states. The last column states whether no export with a later item has the content.
   private static let noted = """
-    SELECT \(content), record.ingest IS :ingest
-      OR (\(ExportAge.generated("this")) >= coalesce(\(ContentExport.generated), 0) AND NOT EXISTS (
+    SELECT record.guid, coalesce(s.fields, record.fields), coalesce(s.device_time, record.device_time),
+      coalesce(s.utc_offset, record.utc_offset), coalesce(s.offset_source, record.offset_source),
+      record.ingest IS :ingest
+      OR ((\(ExportAge.generated("this")) >= coalesce(\(ContentExport.generated), 0) OR \(isOfUndoneImport)) AND NOT EXISTS (
         SELECT 1 FROM ingest_record AS o CROSS JOIN ingest AS w ON \(ContentExport.isStatement)
         WHERE \(ExportAge.generated("w")) > \(ExportAge.generated("this"))))
     FROM temp.deleted_at_source AS d CROSS JOIN record ON record.guid = d.guid CROSS JOIN ingest AS this
+      LEFT JOIN stated_content AS s ON s.guid = d.guid AND s.ingest = this.id
     WHERE d.guid > :last AND this.id = :ingest AND record.deleted = 0 AND \(ContentExport.isImported)
     ORDER BY d.guid LIMIT :step
     """
 
-  /// The SQL query for the hidden records that the input states as valid.
-  private static let valid = """
-    SELECT l.guid FROM listed_record AS l CROSS JOIN ingest_record AS o ON o.guid = l.guid AND o.ingest = ?
-    WHERE l.is_withdrawn = 1 AND l.guid NOT IN (SELECT guid FROM temp.deleted_at_source)
+  /// The SQL condition that an undone import of this store wrote the content of a record.
+  private static let isOfUndoneImport = """
+    (NOT \(ContentExport.isFromRemote) AND EXISTS (
+      SELECT 1 FROM ingest AS w WHERE w.id = record.ingest AND \(ImportContribution.isUndone(of: "w"))))
     """
 
-  /// The SQL query for a withdrawal that only imports wrote, if the newest item of this export is newer than
-  /// those of their exports.
-  private static let older = """
-    SELECT record.fields, record.device_time FROM record CROSS JOIN ingest AS this
-    WHERE record.guid = ? AND this.id = ? AND record.deleted = 0 AND \(ContentExport.isImported)
-      AND coalesce(\(ContentExport.generated), 0) < \(ExportAge.generated("this"))
+  /// The SQL query for the records of this input that it states as valid, and for which an import wrote a
+  /// withdrawal. The condition on the length leaves out the withdrawals of imports, whose lists take long to parse.
+  private static let valid = """
+    SELECT json_extract(l.fields, '$.record') AS named FROM record AS l INDEXED BY record_withdrawing
+    WHERE l.kind = 'withdrawal' AND l.deleted = 0 AND length(l.fields) < 1000
+      AND json_extract(l.fields, '$.content') IS NOT NULL
+      AND (EXISTS (SELECT 1 FROM ingest_record AS o WHERE (o.guid, o.ingest) = (named, ?1))
+        OR EXISTS (SELECT 1 FROM record AS r WHERE r.guid = named AND r.ingest = ?1))
+      AND named NOT IN (SELECT guid FROM temp.deleted_at_source)
+    """
+
+  /// The SQL query for a withdrawal that only imports wrote. One column states whether the record that it names is
+  /// hidden. The last one states whether this export is later than the one that wrote the withdrawal. A dose without a use stays hidden by the same dose with a use; see `RetypedDoses`.
+  private static let written = """
+    SELECT record.fields, record.device_time,
+      EXISTS (SELECT 1 FROM listed_record AS l WHERE l.guid = ?3 AND l.is_withdrawn = 1),
+      coalesce(\(ContentExport.generated), 0) < \(ExportAge.generated("this"))
+    FROM record CROSS JOIN ingest AS this
+    WHERE record.guid = ?1 AND this.id = ?2 AND record.deleted = 0 AND \(ContentExport.isImported)
+      AND NOT EXISTS (SELECT 1 FROM record AS r WHERE r.guid = ?3 AND r.kind = 'insulin'
+        AND json_extract(r.fields, '$.subtype') IS NULL
+        AND json_extract(record.fields, '$.text') = '\(Withdrawal.correctedAtSource)')
+    """
+
+  /// The SQL query for the other imports that contain a record, the latest export first.
+  private static let imports = """
+    SELECT w.id, NOT (\(ExportOrigin.isOrigin("w"))) FROM ingest AS w
+    WHERE w.id IN (SELECT ingest FROM record WHERE guid = ?1 UNION SELECT ingest FROM ingest_record WHERE guid = ?1
+        UNION SELECT ingest FROM stated_content WHERE guid = ?1)
+      AND w.id <> ?2 AND w.outcome IN ('whole', 'truncated')
+    ORDER BY NOT \(ImportContribution.isUndone(of: "w")) DESC,
+      \(ExportAge.generated("w")) DESC, \(ExportAge.modified("w")) DESC, \(RecordWriter.order("w")) DESC
     """
 
   private func exists(_ guid: String) throws -> Bool {
@@ -131,19 +175,44 @@ extension SourceDeletions {
       time: DeviceTime(seconds: content.deviceTime))
   }
 
-  private func restoredRecords() throws -> [RecordWithdrawal] {
-    try String.fetchAll(database.cachedStatement(sql: Self.valid), arguments: [ingest]).compactMap { guid in
+  private func imports(ofRecord guid: String) throws -> [(ingest: Int64, isOwn: Bool)] {
+    try Row.fetchAll(database.cachedStatement(sql: Self.imports), arguments: [guid, ingest]).map { row in
+      let row = StoredRow(row, of: "ingest")
+      return (try row[0], try row[1])
+    }
+  }
+
+  /// Notes that imports state this content of a withdrawal.
+  private func state(_ withdrawal: RecordWithdrawal, of guid: String, by imports: [Int64]) throws {
+    for ingest in imports {
+      try StatedContents(database).insert(withdrawal.state, of: guid, ingest: ingest)
+    }
+  }
+
+  /// Ends the withdrawals of records that this input states as valid, if its export is the latest one. If it is
+  /// not, its statement is noted.
+  private func showRestored() throws {
+    var ended: [RecordWithdrawal] = []
+    for guid in try String.fetchAll(database.cachedStatement(sql: Self.valid), arguments: [ingest]) {
       guard let own = Withdrawal(.record(guid), isHidden: true).guid,
         let found = try Row.fetchOne(
-          database.cachedStatement(sql: Self.older), arguments: [own, ingest]
+          database.cachedStatement(sql: Self.written), arguments: [own, ingest, guid]
         ).map({ StoredRow($0, of: "record") }),
-        var withdrawal = Withdrawal(json: try found[0]), withdrawal.isHidden, !withdrawal.content.isEmpty
-      else { return nil }
-      withdrawal.isHidden = false
-      withdrawal.reason =
-        withdrawal.reason == RetypedDoses.corrected ? RetypedDoses.restored : Self.restored
-      return RecordWithdrawal(withdrawal: withdrawal, time: try found.deviceTime(1))
+        let withdrawal = Withdrawal(json: try found[0]), !withdrawal.content.isEmpty
+      else { continue }
+      let present = RecordWithdrawal(withdrawal: withdrawal, time: try found.deviceTime(1))
+      let (hidesRecord, isEarlier): (Bool, Bool) = (try found[2], try found[3])
+      // A correction by another export has its own rule; see `RetypedDoses`.
+      let isDeletion = [Self.deleted, Self.restored].contains(withdrawal.reason)
+      if isDeletion && !withdrawal.isHidden || isEarlier && withdrawal.isHidden && (isDeletion || hidesRecord)
+      {
+        ended.append(present.restored())
+      } else if isDeletion {
+        try StatedContents(database).noteCurrent("(?)", [own])
+        try state(present.restored(), of: own, by: [ingest])
+      }
     }
+    _ = try write(ended)
   }
 
   /// Writes withdrawals as rows of this import.
@@ -156,11 +225,8 @@ extension SourceDeletions {
     return try new + writer.finish().updated
   }
 
-  private func insert(_ withdrawal: RecordWithdrawal, guid: String) throws {
-    let record = withdrawal.record
-    let state = RecordState(
-      kind: record.kind, entryGuid: nil, deviceTime: record.deviceTime, placement: record.placement,
-      fields: record.fields, isDeleted: false)
+  private func insert(_ withdrawal: RecordWithdrawal, guid: String, ingest: Int64) throws {
+    let state = withdrawal.state
     try database.executeCached(
       sql: RecordColumns.insertion(with: ["imported", "ingest"]),
       arguments: try RecordColumns.insertionArguments(state, RecordPlacer(database)) + [
@@ -182,6 +248,22 @@ private struct RecordWithdrawal {
       fields: withdrawal.fields, line: 0)
     record.guid = guid
     return record
+  }
+
+  var state: RecordState {
+    RecordState(
+      kind: .withdrawal, entryGuid: nil, deviceTime: time,
+      placement: Placement(utcOffset: 0, source: .stated),
+      fields: withdrawal.fields, isDeleted: false)
+  }
+
+  /// The ended withdrawal, for an export that states the record as valid.
+  func restored() -> RecordWithdrawal {
+    var withdrawal = withdrawal
+    withdrawal.isHidden = false
+    withdrawal.reason =
+      withdrawal.reason == RetypedDoses.corrected ? RetypedDoses.restored : SourceDeletions.restored
+    return RecordWithdrawal(withdrawal: withdrawal, time: time)
   }
 }
 

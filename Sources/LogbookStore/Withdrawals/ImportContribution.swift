@@ -228,7 +228,8 @@ struct ImportContribution {
           """), arguments: [ingest])
   }
 
-  /// The guids of the records whose present content no other import stated. Undone imports do not count.
+  /// The guids of the records whose present content no other import stated, or whose imports differ. Undone imports do
+  /// not count.
   func soleRecords() throws -> [String] {
     let undone = try Self.undone(database).union([ingest]).map(String.init).joined(separator: ",")
     return try String.fetchAll(
@@ -240,8 +241,7 @@ struct ImportContribution {
           UNION SELECT guid FROM stated_content WHERE ingest = ?1) AS brought
         WHERE CASE WHEN EXISTS (SELECT 1 FROM stated_content AS s WHERE s.guid = brought.guid) THEN
           NOT EXISTS (SELECT 1 FROM stated_content AS s CROSS JOIN record ON record.guid = s.guid
-            WHERE s.guid = brought.guid AND s.ingest NOT IN (\(undone))
-              AND (\(StatedContents.isCurrent) OR NOT \(ContentExport.isImported)))
+            WHERE s.guid = brought.guid AND s.ingest NOT IN (\(undone)) AND NOT \(ContentExport.isImported))
         ELSE
           NOT EXISTS (SELECT 1 FROM ingest_record AS o WHERE o.guid = brought.guid AND o.ingest NOT IN (\(undone)))
           AND NOT EXISTS (SELECT 1 FROM record AS r WHERE r.guid = brought.guid AND r.ingest NOT IN (\(undone)))

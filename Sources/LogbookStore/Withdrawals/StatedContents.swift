@@ -27,6 +27,13 @@ struct StatedContents {
   /// The SQL condition that the row `s` of the table states the present content of its row of `record`.
   static let isCurrent = "\(RecordContent.sql(of: "s")) = \(RecordContent.sql)"
 
+  /// The SQL condition that the row `s` for the record `r` states that its source deleted an item. Of exports with
+  /// equal newest items, the deletion decides; see `SourceDeletions`.
+  private static let isDeletion = """
+    (r.kind = 'withdrawal' AND json_extract(s.fields, '$.hidden') = 1
+      AND json_extract(s.fields, '$.text') = '\(SourceDeletions.deleted)')
+    """
+
   /// The SQL condition that an import of this store, and not of another one, wrote the content of a record.
   private static let isOwn =
     "record.ingest IS NOT NULL AND \(ContentExport.isImported) AND NOT \(ContentExport.isFromRemote)"
@@ -49,7 +56,7 @@ extension StatedContents {
   /// Notes the present content of records before another content replaces it, for all imports that stated it.
   ///
   /// - Parameter guids: an SQL expression for the ids of the records.
-  private func noteCurrent(_ guids: String, _ arguments: StatementArguments = []) throws {
+  func noteCurrent(_ guids: String, _ arguments: StatementArguments = []) throws {
     let content = "record.device_time, record.utc_offset, record.offset_source, record.fields"
     try database.executeCached(
       sql: """
@@ -102,7 +109,8 @@ extension StatedContents {
         """, arguments: [ingest])
   }
 
-  private func insert(_ state: RecordState, of guid: String, ingest: Int64) throws {
+  /// Notes a content that an import stated for a record, unless a content of this import is noted.
+  func insert(_ state: RecordState, of guid: String, ingest: Int64) throws {
     try database.executeCached(
       sql: "INSERT INTO stated_content (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
       arguments: [
@@ -155,7 +163,7 @@ extension StatedContents {
             NOT (\(ExportOrigin.isOrigin("w")))
           FROM stated_content AS s CROSS JOIN ingest AS w ON w.id = s.ingest JOIN record AS r ON r.guid = s.guid
           WHERE s.guid = ?1 AND \(condition)
-          ORDER BY \(ExportAge.generated("w")) DESC, \(ExportAge.modified("w")) DESC, \(RecordWriter.order("w")) DESC
+          ORDER BY \(ExportAge.generated("w")) DESC, \(Self.isDeletion) DESC, \(ExportAge.modified("w")) DESC, \(RecordWriter.order("w")) DESC
           """), arguments: [guid, ingest]
     ).map { row in
       let row = StoredRow(row, of: "stated_content")
@@ -179,6 +187,25 @@ extension StatedContents {
       try InputRestoration(database, at: now).write(content.state, to: guid, ingest: ingest)
     }
     try BroughtItems.state(records: Set(guids), database, at: now)
+  }
+
+  /// Notes the import of the latest export with the present content of a record as the one that wrote it. After an undo or
+  /// redo of an import, another import may be the latest one. Later imports compare their ages with that of its export.
+  ///
+  /// - Parameter ingest: the import that was undone, or whose undo has ended.
+  func noteWriters(after ingest: Int64) throws {
+    let guids = try String.fetchAll(
+      database.cachedStatement(sql: "SELECT guid FROM stated_content WHERE ingest = ?"), arguments: [ingest])
+    guard !guids.isEmpty else { return }
+    let visibility = try Visibility(WithdrawalChanges.items(database))
+    for guid in guids {
+      guard let latest = try latest(of: guid, visibility), latest.isOwn else { continue }
+      try database.executeCached(
+        sql: """
+          UPDATE record SET ingest = ?2
+          WHERE guid = ?1 AND \(Self.isOwn) AND record.ingest <> ?2 AND \(RecordContent.sql) = ?3
+          """, arguments: [guid, latest.ingest, RecordContent(latest.state).text])
+    }
   }
 
   /// The records whose content `restoreContents` writes.

@@ -151,11 +151,11 @@ struct UndoPlan {
     }
     try StatedContents(database).restoreReplaced(at: now)
     try BroughtItems.insert(brought, database, at: now)
-    if direction == .redo {
-      try Corrections.writeAfterRedo(at: now, database)
-      try WithdrawalChanges.apply(database)
-      try RetypedDoses.writeAfterRedo(of: ingest, at: now, database)
-    }
+    // The remaining exports may decide otherwise about values and doses that their source corrected.
+    try Corrections.writeAfterUndo(at: now, database)
+    try WithdrawalChanges.apply(database)
+    try RetypedDoses.writeAfterUndo(of: ingest, at: now, database)
+    try StatedContents(database).noteWriters(after: ingest)
     try database.executeCached(sql: "DELETE FROM redo WHERE ingest = ?", arguments: [ingest])
     if direction == .undo {
       try database.executeCached(sql: "INSERT INTO redo (ingest) VALUES (?)", arguments: [ingest])
@@ -222,8 +222,9 @@ extension UndoPlan {
     let series = Set(stated.flatMap(\.points.keys))
     let records = Set(stated.flatMap(\.records.keys))
     brought = try BroughtItems(items + begun, begun: ingest, database).missing(in: series, records: records)
-    try tally(items + begun, changed: [whole] + stated)
-    counts.changedRecords = whole.changes.count
+    let (changes, withdrawals) = split(whole.changes.map { ($0.guid, $0.before) })
+    try tally(withdrawals.applied(to: items) + begun, changed: [whole, withdrawals.input] + stated)
+    counts.changedRecords = changes
   }
 
   private mutating func collectReadings(_ visibility: Visibility) throws {
@@ -265,6 +266,8 @@ extension UndoPlan {
         continue
       }
       if let before = try contents.latest(of: guid, besides: ingest, visibility) {
+        // An earlier export may state the present content, too, and a later one another content.
+        if before.state.agrees(with: record.state) { continue }
         let revision = RecordRevision(guid: guid, before: before.state, after: record.state)
         guard revision.listBytes < Withdrawal.maxListBytes else {
           counts.largeRecords.append(guid)
@@ -287,15 +290,25 @@ extension UndoPlan {
     let found = try BroughtItems(rest, ended: ingest, database)
     brought = try found.missing(in: found.everything.series, records: found.everything.records)
     let stated = try BroughtItems.stated(by: whole.importID, database)
-    try tally(rest, changed: ended.map(\.input) + stated)
     let (restoration, contents) = (InputRestoration(database, at: 0), StatedContents(database))
     let changes = try ended.flatMap(\.input.changes).filter {
       try restoration.holds($0.before, $0.guid) && contents.content(of: $0.guid, by: ingest) == nil
     }
-    counts.changedRecords = try changes.count + contents.guidsToRestore(of: ingest).count
+    let restored = try contents.guidsToRestore(of: ingest).compactMap { guid in
+      try contents.content(of: guid, by: ingest).map { (guid, $0.state) }
+    }
+    let (count, withdrawals) = split(restored)
+    try tally(withdrawals.applied(to: rest), changed: ended.map(\.input) + [withdrawals.input] + stated)
+    counts.changedRecords = changes.count + count
     counts.changesZone = try ended.flatMap(\.input.records.keys).contains { guid in
       try BroughtRecord(guid, database)?.state.kind == .zone
     }
+  }
+
+  /// Returns the number of changes of other records than withdrawals, and the changed withdrawals.
+  private func split(_ changes: [(guid: String, state: RecordState)]) -> (Int, ChangedWithdrawals) {
+    let withdrawals = changes.filter { $0.state.kind == .withdrawal }
+    return (changes.count - withdrawals.count, ChangedWithdrawals(withdrawals))
   }
 
   /// Counts the items whose visibility changes.
@@ -313,6 +326,31 @@ extension UndoPlan {
       (counts.readings, counts.uploaded) = (tally.shownReadings, tally.shownUploaded)
       (counts.oppositeReadings, counts.records) = (tally.hiddenReadings, tally.shownRecords)
       counts.oppositeRecords = tally.hiddenRecords
+    }
+  }
+}
+
+/// Withdrawals by imports that get other contents: corrections of readings, and deletions at the source.
+private struct ChangedWithdrawals {
+  private var states: [String: RecordState]
+
+  init(_ states: [(guid: String, state: RecordState)]) {
+    self.states = Dictionary(states) { first, _ in first }
+  }
+
+  /// The withdrawals, as items whose visibility is counted.
+  var input: WithdrawnInput {
+    var input = WithdrawnInput(group: "")
+    for guid in states.keys { input.records[guid] = "" }
+    return input
+  }
+
+  func applied(to items: [Visibility.Item]) -> [Visibility.Item] {
+    items.map { item in
+      guard let state = states[item.guid], let withdrawal = Withdrawal(fields: state.fields) else {
+        return item
+      }
+      return Visibility.Item(guid: item.guid, withdrawal, digest: state.withdrawalDigest)
     }
   }
 }
