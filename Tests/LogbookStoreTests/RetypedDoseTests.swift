@@ -13,8 +13,9 @@ import Testing
 
   private func dose(_ use: String, _ units: Double, at seconds: Int64, source: String = "") -> ImportedRecord
   {
-    var dose = Make.record(
-      ["units": .number(units), "subtype": .text(use)], kind: .insulin, at: seconds)
+    var fields: [String: FieldValue] = ["units": .number(units)]
+    if !use.isEmpty { fields["subtype"] = .text(use) }
+    var dose = Make.record(fields, kind: .insulin, at: seconds)
     dose.source = source
     return dose
   }
@@ -100,6 +101,41 @@ import Testing
         #expect(try uses(scratch) == stated[2], "\(order)")
       }
     }
+  }
+
+  /// A table got a column for the use, so that none of its doses is stated as before.
+  @Test(arguments: [["", "rapid"], ["rapid", ""]]) func aDoseOfUnknownUseIsTheDoseWithAUse(_ order: [String])
+    throws
+  {
+    for (use, count) in zip(order, [13, 0]) {
+      let counts = try scratch.ingest(export(use, of: use), generatedAt: 10, digest: use)
+      #expect([counts.newRecords, counts.updatedRecords + counts.keptRecords] == [count, 13 - count])
+    }
+    #expect(try uses() == ["rapid"])
+    #expect(
+      try scratch.number(
+        "SELECT count(*) FROM record AS record WHERE kind = 'insulin' AND NOT \(Withdrawn.record)") == 13)
+    for use in ["", "rapid"] {
+      #expect(try warnings(export(use, of: use), generatedAt: 20).isEmpty)
+      #expect(try uses() == ["rapid"])
+    }
+    _ = try scratch.open(.editor).undo(order[0] == "rapid" ? 1 : 2, group: Digest.uuid(of: ["undo"]), at: 50)
+    _ = try scratch.open(.editor).undo(4, group: Digest.uuid(of: ["last"]), at: 60)
+    #expect(try uses() == [""])
+  }
+
+  @Test func aDoseOfUnknownUseAndAnotherOneInOneExportStayTwo() throws {
+    try scratch.ingest(export(""), generatedAt: 10)
+    for time in [Int64(20), 30] {
+      #expect(try warnings(export("", "rapid"), generatedAt: time).isEmpty)
+      #expect(try uses() == ["", "rapid"])
+    }
+  }
+
+  @Test func aDoseOfUnknownUseAndOneOfAnotherSourceStayTwo() throws {
+    try scratch.ingest(export("", of: "", source: "one"), generatedAt: 10)
+    try scratch.ingest(export("rapid", source: "two"), generatedAt: 20)
+    #expect(try uses() == ["", "rapid"])
   }
 
   @Test func twoDosesOfDifferentUsesInOneExportStayTwo() throws {

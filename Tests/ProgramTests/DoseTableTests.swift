@@ -82,7 +82,8 @@ struct DoseTableTests {
 
   @Test func theNameOfASheetStatesTheUseOfItsDoses() async throws {
     let program = try Program()
-    let path = try workbook(program, [("Bolus", Self.anna), ("Basal", Self.ben), ("Mehr", Self.anna)])
+    let more = Self.doses([10, 21], from: 2) { 4 + $0 % 3 }
+    let path = try workbook(program, [("Bolus", Self.anna), ("Basal", Self.ben), ("Mehr", more)])
     let outcome = try await program.run(arguments: ["import"] + Self.map + [path])
     #expect(outcome.status == 0, "\(outcome.errors)")
     let lines = try await insulin(program)
@@ -90,7 +91,7 @@ struct DoseTableTests {
     #expect(lines.count { $0.contains(#""rapid""#) } == 12 && lines.count { $0.contains(#""long""#) } == 12)
     // A later version of the workbook changes the doses.
     let later = Self.ben.replacing(",22\n", with: ",24\n")
-    _ = try workbook(program, [("Bolus", Self.anna), ("Basal", later), ("Mehr", Self.anna)])
+    _ = try workbook(program, [("Bolus", Self.anna), ("Basal", later), ("Mehr", more)])
     let again = try await program.run(arguments: ["import"] + Self.map + [path])
     #expect(again.output.contains("updated") && !again.output.contains("kept"), "\(again.output)")
     #expect(try await insulin(program).count == 36)

@@ -118,7 +118,7 @@ extension IngestWriter {
       state.counts.correctedReadings += written.count
       try BroughtItems.state(records: written.guids, database, at: now)
     }
-    guard let records, !source.isMerge, !source.isFetched, !state.statesIdentities else { return }
+    guard let records, !source.isMerge, !state.statesIdentities else { return }
     // The doses that this import hid or showed so far must be known.
     try WithdrawalChanges.apply(database, withdrawals)
     var doses = RetypedDoses(database, ingest: id)

@@ -16,6 +16,10 @@ import SQLiteRows
 /// have at least `minShared` equal doses with the use of the earlier dose. With fewer ones, a warning names the command
 /// that hides it.
 ///
+/// If one of both doses has no use, and no export has both, they are one dose, whatever the ages of the exports: the
+/// table got a column or a word for the use later, or an export of another language is read without its words. The dose
+/// with the use is shown.
+///
 /// The amount of a dose or meal may also be part of its identity. `CorrectedAmounts` finds records that differ only
 /// in it. Such a record is corrected if its app has one record of the kind at this second in each of both exports.
 ///
@@ -198,6 +202,12 @@ extension RetypedDoses {
     let records = sameSecond[old.guid]?.compactMap { doses[$0] }
     if let records, old.details != other.details || !records.allSatisfy(\.isImported) { return .unknown }
     guard old.isImported, other.isImported, !other.isWithdrawn || other.isRetyped else { return .unknown }
+    if records == nil, old.use.isEmpty != other.use.isEmpty {
+      guard old.imports.keys.allSatisfy({ other.imports[$0] == nil }) else { return .current }
+      if !old.use.isEmpty { return .current }
+      // A dose that came from the remote has no import here.
+      return .corrected(other.imports.isEmpty ? [ingest] : Set(other.imports.keys))
+    }
     guard old.lastImports.isDisjoint(with: other.imports.keys), other.lastAge > old.lastAge else {
       return .current
     }
@@ -294,7 +304,7 @@ extension RetypedDoses {
   /// the whole export without leaving out rows, and whether it rejected no row.
   private static let importQuery = """
     SELECT w.id, \(ExportAge.generated("w")), \(ExportAge.modified("w")), \(RecordWriter.order("w")),
-      CASE WHEN w.outcome = 'whole' AND substr(w.source, 1, length(?3)) <> ?3 AND json_valid(w.counts)
+      CASE WHEN w.outcome = 'whole' AND json_valid(w.counts)
         THEN NOT EXISTS (SELECT 1 FROM json_each(w.counts, '$.skipped') AS s WHERE s.key LIKE 'row with another %')
         ELSE 0 END,
       CASE WHEN json_valid(w.counts) THEN coalesce(json_extract(w.counts, '$.rejected'), 0) = 0 ELSE 0 END
@@ -311,7 +321,7 @@ extension RetypedDoses {
     else { return nil }
     let own: Int64? = try found[5]
     let imports = try Row.fetchAll(
-      database.cachedStatement(sql: Self.importQuery), arguments: [guid, own, IngestSource.fetched])
+      database.cachedStatement(sql: Self.importQuery), arguments: [guid, own])
     let content = RecordContent(
       fields: try found[1], deviceTime: try found[2], utcOffset: try found[3], offsetSource: try found[4],
       isDeleted: false)
