@@ -239,7 +239,7 @@ package final class XMLScanner {
 
   /// Stores in `boundary` whether a row can begin after the current tag; `depth` must already be updated. For
   /// an empty element, expat reports a start and an end, and the call for the end decides.
-  private func noteBoundary() {
+  private func storeBoundary() {
     let depth = state.pointee.depth
     let isAmongRows = depth > 0 && depth == path.count - 1 && state.pointee.matched == depth
     state.pointee.boundary = isAmongRows ? tagEnd : -1
@@ -262,7 +262,7 @@ package final class XMLScanner {
       matches(name, state.pointee.depth - 1)
     else { return }
     state.pointee.matched = state.pointee.depth
-    if state.pointee.matched == path.count { startRow(attributes) } else { noteBoundary() }
+    if state.pointee.matched == path.count { startRow(attributes) } else { storeBoundary() }
   }
 
   private func matches(_ name: UnsafePointer<CChar>, _ place: Int) -> Bool {
@@ -300,7 +300,7 @@ package final class XMLScanner {
   private func column(of name: UnsafePointer<CChar>, at place: inout Int) -> Int {
     if place >= state.pointee.columnsOfNames.count || state.pointee.columnsOfNames[place].name != name {
       guard let found = state.pointee.columnsOfNames.firstIndex(where: { $0.name == name }) else {
-        return meet(name)
+        return lookUpColumn(name)
       }
       place = found
     }
@@ -308,7 +308,7 @@ package final class XMLScanner {
     return state.pointee.columnsOfNames[place - 1].column
   }
 
-  private func meet(_ name: UnsafePointer<CChar>) -> Int {
+  private func lookUpColumn(_ name: UnsafePointer<CChar>) -> Int {
     let column = shape.attributes.firstIndex(of: String(cString: name)) ?? -1
     if state.pointee.columnsOfNames.count < 64 { state.pointee.columnsOfNames.append((name, column)) }
     return column
@@ -341,7 +341,7 @@ package final class XMLScanner {
     state.pointee.hasFoundTag = true
     defer {
       state.pointee.depth -= 1
-      noteBoundary()
+      storeBoundary()
     }
     if state.pointee.matched == state.pointee.depth {
       if state.pointee.matched == path.count, let start = state.pointee.openRow { endRow(from: start) }

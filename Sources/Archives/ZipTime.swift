@@ -25,7 +25,7 @@ package enum ZipTime: Hashable, Sendable {
     case .instant(let instant): seconds = instant
     case .local(let time):
       var zone = zone
-      seconds = zone.place(time).instant(of: time).seconds
+      seconds = zone.placement(of: time).instant(of: time).seconds
     }
     guard seconds >= Self.earliest, StoredAge.seconds(of: seconds, now: now) != nil else { return nil }
     return seconds

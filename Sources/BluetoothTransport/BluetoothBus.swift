@@ -45,13 +45,13 @@ package final class BluetoothBus {
   ) throws(Failure) -> [BluetoothDevice] {
     let adapters = try poweredAdapters()
     // A connected meter does not advertise, so it is returned without a search.
-    let connected = Self.once(try devices().filter(\.isConnected))
+    let connected = Self.withoutDuplicates(try devices().filter(\.isConnected))
     if isEnough(connected) { return connected }
     defer { stopDiscovery(adapters) }
     for adapter in adapters { try startDiscovery(adapter) }
     let end = ContinuousClock.now + .seconds(seconds)
     while true {
-      let found = Self.once(try devices().filter(\.isInReach))
+      let found = Self.withoutDuplicates(try devices().filter(\.isInReach))
       if isEnough(found) || ContinuousClock.now >= end { return found }
       try doing("looking for meters") { () throws(DBusError) in
         try bluez.wait(within: Self.discoveryMilliseconds, slice: Self.discoverySliceMilliseconds) {
@@ -144,7 +144,7 @@ extension BluetoothBus {
 
   /// The devices with each meter only once. Every adapter that receives a meter has an object for it. Of
   /// these, the object with the pairing is used.
-  private static func once(_ devices: [BluetoothDevice]) -> [BluetoothDevice] {
+  private static func withoutDuplicates(_ devices: [BluetoothDevice]) -> [BluetoothDevice] {
     var addresses: Set<String> = []
     let pairedFirst = devices.filter(\.isPaired) + devices.filter { !$0.isPaired }
     return pairedFirst.filter { addresses.insert($0.address).inserted }.sorted { $0.path < $1.path }

@@ -24,7 +24,7 @@ final class BluetoothLink: Transport {
   init(_ bluez: BlueZ, _ device: BluetoothDevice) throws(DBusError) {
     (self.bluez, self.device) = (bluez, device)
     characteristics = try Self.resolve(bluez, device)
-    bluez.onSignal = { [weak self] in self?.take($0) }
+    bluez.onSignal = { [weak self] in self?.handleSignal($0) }
   }
 
   /// Performs one exchange with the meter.
@@ -69,14 +69,14 @@ extension BluetoothLink {
     while true {
       let objects = try bluez.objects()
       if objects[device.path]?[BlueZ.device]?["ServicesResolved"]?.flag == true {
-        return found(objects, device)
+        return glucoseCharacteristics(objects, device)
       }
       guard ContinuousClock.now < end else { throw DBusError.timedOut }
       try bluez.wait(within: 500) { $0.kind == .signal }
     }
   }
 
-  private static func found(
+  private static func glucoseCharacteristics(
     _ objects: BlueZObjects, _ device: BluetoothDevice
   ) -> [GlucoseCharacteristic: (path: String, properties: [String: DBusValue])] {
     var found: [GlucoseCharacteristic: (path: String, properties: [String: DBusValue])] = [:]
@@ -129,7 +129,7 @@ extension BluetoothLink {
       try bluez.takeMessages()
       // The sockets are read first: if bluetoothd has sent a value over the bus, it wrote earlier values to
       // the sockets before.
-      for socket in bluez.poll(Array(sockets.keys), within: 0) { takePackets(socket) }
+      for socket in bluez.poll(Array(sockets.keys), within: 0) { receivePackets(socket) }
       if !pending.isEmpty { return pending.removeFirst() }
       if !pendingFromBus.isEmpty { return pendingFromBus.removeFirst() }
       guard isConnected else { throw DBusError(name: "NotConnected", words: "Not connected") }
@@ -140,7 +140,7 @@ extension BluetoothLink {
   }
 
   /// Receives all packets of a socket that have arrived.
-  private func takePackets(_ socket: Int32) {
+  private func receivePackets(_ socket: Int32) {
     guard let characteristic = sockets[socket] else { return }
     var buffer = [UInt8](repeating: 0, count: Self.maxValueBytes)
     while true {
@@ -161,7 +161,7 @@ extension BluetoothLink {
     }
   }
 
-  private func take(_ signal: DBusMessage) {
+  private func handleSignal(_ signal: DBusMessage) {
     guard signal.member == "PropertiesChanged", signal.arguments.count >= 2,
       let interface = signal.arguments[0].text, let changed = signal.arguments[1].entries
     else { return }

@@ -129,7 +129,9 @@ final class DBusConnection {
     defer { error.deallocate() }
     functions.errorInit(error)
     defer { functions.errorFree(error) }
-    guard let connection = functions.openConnection(address, error) else { throw Self.noBus(error) }
+    guard let connection = functions.openConnection(address, error) else {
+      throw Self.connectionFailure(error)
+    }
     functions.setExit(connection, 0)
     var descriptor: Int32 = -1
     _ = functions.descriptor(connection, &descriptor)
@@ -137,7 +139,7 @@ final class DBusConnection {
   }
 
   /// The failure for an error of libdbus. The message is the second member of the C structure.
-  private static func noBus(_ error: UnsafeMutableRawPointer) -> Failure {
+  private static func connectionFailure(_ error: UnsafeMutableRawPointer) -> Failure {
     let words = error.load(fromByteOffset: 8, as: UnsafePointer<CChar>?.self).map { String(cString: $0) }
     return Failure(
       .unavailable,

@@ -142,7 +142,7 @@ package struct StatsQuery {
   package mutating func gatherDays(of period: Period, through last: Int? = nil, curves: Int = .max) {
     var zone = zone
     days = DayTally(period, through: last, curves: curves, sourceName: SourceTitle.text) {
-      zone.place($0).utcOffset
+      zone.placement(of: $0).utcOffset
     }
   }
 
@@ -176,7 +176,7 @@ package struct StatsQuery {
 
   private func instant(_ shown: Int64) -> Int64 {
     var zone = zone
-    return shown - Int64(zone.place(DeviceTime(seconds: shown)).utcOffset)
+    return shown - Int64(zone.placement(of: DeviceTime(seconds: shown)).utcOffset)
   }
 
   /// The end of a period, but not after the present, since no sensor has measured in the future. An item
@@ -268,7 +268,7 @@ package struct StatsQuery {
     let (statistics, days) = figures.finish()
     var zone = zone
     return StatsView(
-      result: statistics.finish { zone.place($0).utcOffset }, grouping: options.grouping,
+      result: statistics.finish { zone.placement(of: $0).utcOffset }, grouping: options.grouping,
       targets: options.targets, unit: unit ?? firstUnit ?? .milligramsPerDecilitre, zone: zone,
       devices: devices.all, days: days?.finish() ?? [], countsOnce: rules.isOn)
   }
@@ -444,13 +444,13 @@ private struct BackgroundStatistics {
   mutating func add(_ item: Item) {
     items.append(item)
     guard items.count >= Self.batchSize else { return }
-    thread.afterwards { swap(&$0.items, &items) }
+    thread.wait { swap(&$0.items, &items) }
     thread.begin { $0.take() }
   }
 
   /// Waits until all items are calculated, and returns the results.
   consuming func finish() -> (Statistics, DayTally?) {
-    thread.afterwards { work in
+    thread.wait { work in
       work.items = items
       work.finish()
       return (work.statistics, work.days)

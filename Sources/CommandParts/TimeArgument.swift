@@ -78,8 +78,8 @@ package struct TimeArgument {
     case .day(let daysBack, let seconds):
       let midnight = (now + Int64(zone.offset(atUTC: now))) / 86400 * 86400
       let time = DeviceTime(seconds: midnight - daysBack * 86400 + seconds)
-      return (time, zone.place(time))
-    case .shown(let time): return (time, zone.place(time))
+      return (time, zone.placement(of: time))
+    case .shown(let time): return (time, zone.placement(of: time))
     case .stated(let time, let utcOffset): return (time, Placement(utcOffset: utcOffset, source: .stated))
     }
   }

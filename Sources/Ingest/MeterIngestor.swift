@@ -181,7 +181,7 @@ extension IngestBatch {
 extension Reading {
   fileprivate init(_ source: MeterReading, _ zone: inout LogbookZone, line: Int64) {
     let device = DeviceIndex(0)
-    let placement = zone.place(source.deviceTime, statedOffset: source.utcOffset)
+    let placement = zone.placement(of: source.deviceTime, statedOffset: source.utcOffset)
     if let tick = source.tick {
       self.init(
         device: device, kind: source.kind, tick: tick, at: source.deviceTime, placement: placement,
@@ -200,7 +200,7 @@ extension ImportedRecord {
   fileprivate init(_ source: MeterRecord, of device: Device, _ zone: inout LogbookZone, line: Int64) {
     let owner = device.serial.isEmpty ? device.model : device.serial
     self.init(
-      kind: source.kind, at: source.deviceTime, placement: zone.place(source.deviceTime),
+      kind: source.kind, at: source.deviceTime, placement: zone.placement(of: source.deviceTime),
       fields: source.fields, sourceID: source.sourceID.isEmpty ? "" : "\(owner) \(source.sourceID)",
       owner: owner, line: line)
   }

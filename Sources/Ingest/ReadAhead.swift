@@ -34,13 +34,13 @@ struct ReadAhead {
   init(_ ingestor: any Ingestor) { thread = BackgroundWorker(Work(ingestor: ingestor), name: "reader") }
 
   /// The ingestor, after the current read has ended.
-  var ingestor: any Ingestor { thread.afterwards { $0.ingestor } }
+  var ingestor: any Ingestor { thread.wait { $0.ingestor } }
 
   /// The devices of all batches so far. Waits for the batch that is being read.
-  var devices: [Device] { thread.afterwards { $0.batch.devices } }
+  var devices: [Device] { thread.wait { $0.batch.devices } }
 
   /// The batch that was read and is not stored yet. Waits until the batch is read.
-  var batch: IngestBatch { thread.afterwards { $0.batch } }
+  var batch: IngestBatch { thread.wait { $0.batch } }
 
   /// Starts to read the next batch.
   func begin() { thread.begin { $0.read() } }
@@ -49,7 +49,7 @@ struct ReadAhead {
   ///
   /// - Throws: `Failure` if the source cannot be read further.
   func read() throws -> IngestBatch {
-    try thread.afterwards { work in
+    try thread.wait { work in
       work.read()
       _ = try work.result?.get()
       return work.batch
@@ -61,7 +61,7 @@ struct ReadAhead {
   /// - Parameter spent: the previous batch, whose memory is reused. It contains the new batch when this
   ///   returns.
   func next(for spent: inout IngestBatch) throws -> ReadBatch? {
-    try thread.afterwards { work in
+    try thread.wait { work in
       guard let read = try work.result?.get() else { return nil }
       work.result = nil
       swap(&work.batch, &spent)

@@ -5,7 +5,7 @@ import Dispatch
 /// A value of type `State`. Jobs use it one at a time, on another thread than the caller's.
 ///
 /// A caller that passes a value to `init` keeps no reference to any part of it. It may use an object that a
-/// job or `afterwards` returned from the value, but only while no job is pending.
+/// job or `wait` returned from the value, but only while no job is pending.
 package final class BackgroundWorker<State>: @unchecked Sendable {
   // `@unchecked` is safe: the state is only used on the queue, which runs one job at a time. Callers use
   // objects of the state only while no job is pending, as the rule above demands.
@@ -35,7 +35,7 @@ package final class BackgroundWorker<State>: @unchecked Sendable {
   }
 
   /// Waits until the started jobs have ended, then passes the state to `use` on the caller's thread.
-  package func afterwards<Value>(_ use: (inout State) throws -> Value) rethrows -> Value {
+  package func wait<Value>(_ use: (inout State) throws -> Value) rethrows -> Value {
     try queue.sync { try use(&state) }
   }
 }

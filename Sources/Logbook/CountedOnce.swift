@@ -56,7 +56,7 @@ package struct CountedOnce<Payload> {
   private struct Fact {
     var items: [CountableItem]
     /// The number of items of this dose, meal or measurement that `next()` has not returned yet.
-    var held: Int
+    var pendingCount: Int
   }
 
   /// The properties by which a `Fact` is found: the kind, and a minute of the instant or of the shown time.
@@ -71,7 +71,7 @@ package struct CountedOnce<Payload> {
   /// items in one minute costs little time.
   private static var maxFactsOfAMinute: Int { 128 }
   /// The maximum number of items that wait for their verdict. A person's day has hundreds of items.
-  private static var maxHeld: Int { 100_000 }
+  private static var maxPending: Int { 100_000 }
 
   private let rules: CountingRules
   private var entries: [Entry] = []
@@ -109,13 +109,13 @@ package struct CountedOnce<Payload> {
   /// The next item with its verdict; nil if more items must be added first.
   package mutating func next() -> (payload: Payload, item: CountableItem?, verdict: CountVerdict)? {
     guard first < entries.count, isFinished || isReady(entries[first]) else {
-      release(atLeast: 1024)
+      removeReturned(atLeast: 1024)
       return nil
     }
     if compared <= first { compareLast() }
     var entry = entries[first]
     first += 1
-    release(atLeast: 65_536)
+    removeReturned(atLeast: 65_536)
     if let own = entry.item, let fact = entry.fact.flatMap({ facts[$0] }) {
       entry.item?.twins = fact.items.filter { $0.source != own.source }.map(\.source)
     }
@@ -124,10 +124,10 @@ package struct CountedOnce<Payload> {
 
   private func isReady(_ entry: Entry) -> Bool {
     newest - entry.instant > CountableItem.maxInstantSeconds + CountableItem.windowSeconds
-      || entries.count - first > Self.maxHeld
+      || entries.count - first > Self.maxPending
   }
 
-  private mutating func release(atLeast count: Int) {
+  private mutating func removeReturned(atLeast count: Int) {
     guard first >= count else { return }
     entries.removeFirst(first)
     compared -= first
@@ -166,11 +166,11 @@ extension CountedOnce {
     let alike = candidates.first { facts[$0]?.items.contains { $0.use == item.use } ?? false }
     let number = alike ?? candidates.first ?? nextFact
     if number == nextFact {
-      facts[number] = Fact(items: [], held: 0)
+      facts[number] = Fact(items: [], pendingCount: 0)
       nextFact += 1
     }
     facts[number]?.items.append(item)
-    facts[number]?.held += 1
+    facts[number]?.pendingCount += 1
     for place in Self.places(of: item, 0...0) where places[place]?.last != number {
       guard places[place]?.count ?? 0 < Self.maxFactsOfAMinute else { continue }
       places[place, default: []].append(number)
@@ -202,7 +202,7 @@ extension CountedOnce {
     guard let number = entry.fact, let fact = facts[number] else {
       return entry.verdict ?? .counts(alsoIn: [])
     }
-    leave(number)
+    markReturned(number)
     guard let kept = fact.items.min(by: { $0.precedes($1) }), kept.id != item.id else {
       let others = fact.items.filter { $0.source != item.source }.map { Repetition($0) }
       return .counts(alsoIn: rules.repetitionsJoined(to: item.id) + others)
@@ -211,16 +211,16 @@ extension CountedOnce {
   }
 
   /// Notes that one item of a `Fact` was returned. From then on, no further item can join this `Fact`.
-  private mutating func leave(_ number: Int) {
+  private mutating func markReturned(_ number: Int) {
     guard let fact = facts[number] else { return }
-    for item in fact.items.prefix(fact.held == fact.items.count ? fact.items.count : 0) {
+    for item in fact.items.prefix(fact.pendingCount == fact.items.count ? fact.items.count : 0) {
       for place in Self.places(of: item, 0...0) {
         places[place]?.removeAll { $0 == number }
         if places[place]?.isEmpty == true { places[place] = nil }
       }
     }
-    facts[number]?.held -= 1
-    if fact.held == 1 { facts[number] = nil }
+    facts[number]?.pendingCount -= 1
+    if fact.pendingCount == 1 { facts[number] = nil }
   }
 }
 

@@ -41,7 +41,7 @@ extension ExportAge {
     var (generated, modified): (Int64, Int64?) = (0, nil)
     try scanner.object { (name, scanner) throws(JSONError) in
       switch name {
-      case "generated_at": generated = scanner.passes(word: "null") ? 0 : try scanner.instant()
+      case "generated_at": generated = scanner.consume(word: "null") ? 0 : try scanner.instant()
       case "modified_at": modified = try scanner.instant()
       default: return false
       }

@@ -43,6 +43,6 @@ extension JSONScanner {
 
   /// Reads a token that only the server understands, or `null`.
   package mutating func optionalToken() throws(JSONError) -> String? {
-    passes(word: "null") ? nil : try token()
+    consume(word: "null") ? nil : try token()
   }
 }

@@ -34,7 +34,7 @@ extension JSONScanner {
 
   /// Reads a string or `null`.
   package mutating func optionalString() throws(JSONError) -> String? {
-    passes(word: "null") ? nil : try string()
+    consume(word: "null") ? nil : try string()
   }
 
   /// Reads a string of ASCII letters without escapes, and returns the value that `words` lists for it.
@@ -55,7 +55,7 @@ extension JSONScanner {
   }
 
   @usableFromInline mutating func stringRange() throws(JSONError) -> (Range<Int>, isEscaped: Bool) {
-    try pass("\"")
+    try expect("\"")
     let start = place
     var isEscaped = false
     while place < bytes.count {
@@ -147,8 +147,8 @@ extension JSONScanner {
 
   /// Reads a Boolean.
   package mutating func flag() throws(JSONError) -> Bool {
-    if passes(word: "true") { return true }
-    guard passes(word: "false") else { throw error("true or false is expected") }
+    if consume(word: "true") { return true }
+    guard consume(word: "false") else { throw error("true or false is expected") }
     return false
   }
 

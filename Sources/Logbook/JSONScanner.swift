@@ -56,19 +56,19 @@
   }
 
   /// Moves past the next character if it is `sign`, and returns whether it was.
-  @inlinable @inline(__always) package mutating func passes(_ sign: Unicode.Scalar) -> Bool {
+  @inlinable @inline(__always) package mutating func consume(_ sign: Unicode.Scalar) -> Bool {
     guard peek() == UInt8(ascii: sign) else { return false }
     place += 1
     return true
   }
 
   /// Moves past the next character, or throws if it is not `sign`.
-  @inlinable @inline(__always) package mutating func pass(_ sign: Unicode.Scalar) throws(JSONError) {
-    guard passes(sign) else { throw error("'\(sign)' is expected") }
+  @inlinable @inline(__always) package mutating func expect(_ sign: Unicode.Scalar) throws(JSONError) {
+    guard consume(sign) else { throw error("'\(sign)' is expected") }
   }
 
   /// Moves past a word such as `null` if it is next, and returns whether it was.
-  package mutating func passes(word: StaticString) -> Bool {
+  package mutating func consume(word: StaticString) -> Bool {
     _ = peek()
     guard place + word.utf8CodeUnitCount <= bytes.count else { return false }
     for index in 0..<word.utf8CodeUnitCount where bytes[place + index] != word.utf8Start[index] {
@@ -84,27 +84,27 @@
     _ member: (String, inout JSONScanner) throws(JSONError) -> Bool
   ) throws(JSONError) {
     try enter("{")
-    if passes("}") { return leave() }
+    if consume("}") { return leave() }
     repeat {
       let name = try string()
-      try pass(":")
+      try expect(":")
       if try !member(name, &self) { try skip() }
-    } while passes(",")
-    try pass("}")
+    } while consume(",")
+    try expect("}")
     leave()
   }
 
   /// Reads an array. `item` reads each element, in order.
   package mutating func array(_ item: (inout JSONScanner) throws(JSONError) -> Void) throws(JSONError) {
     try enter("[")
-    if passes("]") { return leave() }
-    repeat { try item(&self) } while passes(",")
-    try pass("]")
+    if consume("]") { return leave() }
+    repeat { try item(&self) } while consume(",")
+    try expect("]")
     leave()
   }
 
   private mutating func enter(_ sign: Unicode.Scalar) throws(JSONError) {
-    try pass(sign)
+    try expect(sign)
     depth += 1
     if depth > Self.deepestNesting { throw error("values are nested deeper than \(Self.deepestNesting)") }
   }
@@ -120,7 +120,7 @@
       let (range, isEscaped) = try stringRange()
       if isEscaped || !isASCII(range) { _ = try string(range, isEscaped: isEscaped) }
     default:
-      if passes(word: "null") || passes(word: "true") || passes(word: "false") { return }
+      if consume(word: "null") || consume(word: "true") || consume(word: "false") { return }
       _ = try number()
     }
   }

@@ -41,7 +41,7 @@ package protocol LogbookService: Sendable {
 
   /// The same service with the current zones of the store. A service that holds only instants needs them to
   /// convert from and to shown times.
-  func placing(in zone: LogbookZone) -> any LogbookService
+  func convertingTimes(in zone: LogbookZone) -> any LogbookService
   /// Requests for parts of the logbook by range or by record; nil if unsupported.
   var parts: (any PartService)? { get }
   /// A comparison whose traffic grows only with the differences; nil if unsupported.
@@ -66,7 +66,7 @@ extension LogbookService {
   /// No limit.
   package var batchLimits: BatchLimits { BatchLimits() }
   /// By default the same service, since it holds shown times and needs no zones.
-  package func placing(in zone: LogbookZone) -> any LogbookService { self }
+  package func convertingTimes(in zone: LogbookZone) -> any LogbookService { self }
   package var parts: (any PartService)? { nil }
   package var digests: (any DigestService)? { nil }
   package var snapshots: (any SnapshotService)? { nil }
@@ -148,7 +148,7 @@ package protocol SnapshotService: Sendable {
 /// travel separately. A content grows at its end until it is whole, and never changes after that.
 package protocol AttachmentService: Sendable {
   /// How many bytes of an attachment's content the service holds.
-  func held(_ digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent
+  func heldContent(of digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent
   /// Appends a part, which must begin where the held content ends. If a part begins at the first byte and
   /// states another size than the held content, it replaces that content.
   func append(

@@ -16,7 +16,7 @@ public struct LogbookZone: Sendable {
   /// The zones stated for imports, by the guid of each imported record. Callers set this property for the
   /// records that they will send next.
   package var recordZones: [String: NamedZone] = [:]
-  /// The range of times (`Stretch`) that contains the time of the last call of `place`. Successive rows
+  /// The range of times (`Stretch`) that contains the time of the last call of `placement(of:)`. Successive rows
   /// usually have close times. A search in the rules of a zone takes about a thousand times longer than a
   /// comparison with both ends of this range.
   private var current = Stretch(from: 0, to: 0, placement: Placement(utcOffset: 0, source: .zone))
@@ -45,7 +45,7 @@ public struct LogbookZone: Sendable {
 
   /// Determines the offset of a shown time. If a change of clocks skips the time, the result is the offset
   /// before the change. If a change repeats the time, the result is the offset of the first occurrence.
-  public mutating func place(_ time: DeviceTime) -> Placement {
+  public mutating func placement(of time: DeviceTime) -> Placement {
     if time.seconds >= current.from, time.seconds < current.to { return current.placement }
     let year = time.parts.year
     let stretches = stretchesByYear[year] ?? makeStretches(of: year)
@@ -55,9 +55,9 @@ public struct LogbookZone: Sendable {
   }
 
   /// Determines the placement of a shown time by the offset that its source states, or otherwise by the zone.
-  @inlinable public mutating func place(_ time: DeviceTime, statedOffset: Int32?) -> Placement {
+  @inlinable public mutating func placement(of time: DeviceTime, statedOffset: Int32?) -> Placement {
     if let statedOffset { return Placement(utcOffset: statedOffset, source: .stated) }
-    return place(time)
+    return placement(of: time)
   }
 
   /// The offset at an instant, in seconds east of Greenwich.
@@ -99,10 +99,10 @@ public struct LogbookZone: Sendable {
 
   /// Determines the shown time and the placement in these zones. For an instant, these zones determine the
   /// shown time. For any other time, they determine the offset. A time with a stated offset stays as it is.
-  package mutating func placed(_ time: DeviceTime, _ placement: Placement) -> (DeviceTime, Placement) {
+  package mutating func recalculated(_ time: DeviceTime, _ placement: Placement) -> (DeviceTime, Placement) {
     switch placement.source {
     case .stated: return (time, placement)
-    case .zone, .zoneGap, .zoneOverlap, .ticks: return (time, place(time))
+    case .zone, .zoneGap, .zoneOverlap, .ticks: return (time, self.placement(of: time))
     case .instant:
       let utc = placement.instant(of: time).seconds
       let offset = shownOffset(atUTC: utc)

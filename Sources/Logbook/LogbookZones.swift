@@ -26,7 +26,7 @@ package struct LogbookZones: Hashable, Sendable {
   /// The origin of the base zone.
   package let origin: Origin
   /// The maximum number of periods that are used. It is far above the journeys of a life, and so low that a
-  /// remote cannot make `LogbookZone.place` slow.
+  /// remote cannot make `LogbookZone.placement(of:)` slow.
   package static let maxPeriods = 500
   /// The maximum number of devices in one period.
   package static let maxDevices = 200
@@ -284,7 +284,9 @@ package struct ZonePeriod: Hashable, Sendable {
   /// shown times and the period's zone.
   package var instants: (first: Int64, end: Int64) {
     var placing = LogbookZone(base: zone, periods: [])
-    func instant(_ time: DeviceTime?) -> Int64? { time.map { placing.place($0).instant(of: $0).seconds } }
+    func instant(_ time: DeviceTime?) -> Int64? {
+      time.map { placing.placement(of: $0).instant(of: $0).seconds }
+    }
     return (instant(from) ?? .min, instant(until) ?? .max)
   }
 

@@ -98,7 +98,8 @@ package struct OwnCopies: Hashable, Sendable {
 
   fileprivate init(_ found: [CountingSource: [Copy]], _ unpaired: [CountingSource: Unpaired]) {
     for (source, pairs) in found {
-      for copy in Self.certain(pairs.sorted { $0.instant < $1.instant }, unpaired[source] ?? Unpaired()) {
+      for copy in Self.certainCopies(pairs.sorted { $0.instant < $1.instant }, unpaired[source] ?? Unpaired())
+      {
         copies[copy.item] = copy
         statements[copy.kept, default: []].append(copy.statement)
       }
@@ -114,21 +115,21 @@ package struct OwnCopies: Hashable, Sendable {
   /// The repetitions that the verdict on the item with this id lists: its copies.
   func statements(about id: String) -> [Repetition] { statements[id] ?? [] }
 
-  private static func certain(_ copies: [Copy], _ minutes: Unpaired) -> [Copy] {
+  private static func certainCopies(_ copies: [Copy], _ minutes: Unpaired) -> [Copy] {
     let (cut, repeated) = (copies.filter { $0.sign == .minute }, copies.filter { $0.sign == .id })
     let doses = repeated.filter { $0.kind == .insulin && !$0.instant.isAtMinute }
     let seconds = Set(doses.map(\.instant))
-    let exact = Set(repeated.filter { seconds.contains($0.instant) } + frequent(repeated, doses))
-    let saved = Set(frequent(cut, cut))
+    let exact = Set(repeated.filter { seconds.contains($0.instant) } + frequentCopies(repeated, doses))
+    let saved = Set(frequentCopies(cut, cut))
     return copies.filter { [.unit, .form].contains($0.sign) || exact.contains($0) || saved.contains($0) }
-      + complete(repeated.filter { !exact.contains($0) }, repeated, minutes.single)
-      + whole(cut.filter { !saved.contains($0) }, cut, minutes.exact)
+      + copiesOfRepeatedDoses(repeated.filter { !exact.contains($0) }, repeated, minutes.single)
+      + copiesTruncatedToMinute(cut.filter { !saved.contains($0) }, cut, minutes.exact)
   }
 
   /// Selects copies with a time cut to the minute. All items with seconds within a week before and after a
   /// selected copy have such copies. At least `minWhole` minutes have such copies, and none of them is
   /// doubtful.
-  private static func whole(_ copies: [Copy], _ cut: [Copy], _ exact: [Int64]) -> [Copy] {
+  private static func copiesTruncatedToMinute(_ copies: [Copy], _ cut: [Copy], _ exact: [Int64]) -> [Copy] {
     var (clear, doubtful) = (
       Window(cut.filter { !$0.isDoubtful }.map(\.instant)), Window(cut.filter(\.isDoubtful).map(\.instant))
     )
@@ -142,7 +143,8 @@ package struct OwnCopies: Hashable, Sendable {
 
   /// Selects copies at full minutes. In one of `completeSpans` around a selected copy, four in five minutes with
   /// doses have two equal doses. There are more than five such minutes, with at least `minAmounts` amounts.
-  private static func complete(_ copies: [Copy], _ repeated: [Copy], _ single: [Int64]) -> [Copy] {
+  private static func copiesOfRepeatedDoses(_ copies: [Copy], _ repeated: [Copy], _ single: [Int64]) -> [Copy]
+  {
     let doses = repeated.filter { $0.kind == .insulin }
     var found: Set<Copy> = []
     for (before, after) in completeSpans {
@@ -169,7 +171,7 @@ package struct OwnCopies: Hashable, Sendable {
 
   /// Selects the copies that have more than five minutes with evidence within a week before and after. Most
   /// of these minutes must not be doubtful. `copies` and `evidence` are in the order of time.
-  private static func frequent(_ copies: [Copy], _ evidence: [Copy]) -> [Copy] {
+  private static func frequentCopies(_ copies: [Copy], _ evidence: [Copy]) -> [Copy] {
     var (clear, doubtful) = (
       Window(evidence.filter { !$0.isDoubtful }.map(\.instant)),
       Window(evidence.filter(\.isDoubtful).map(\.instant))

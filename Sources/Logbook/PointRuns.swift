@@ -217,7 +217,7 @@ extension PointRuns.Run {
     let endsTogether = holds(position: cut.lastPosition) && atEnd <= cut.last
     let through = max(count(before: cut.lastPosition) + (endsTogether ? 1 : 0), before)
     if let front = part(0..<before) { builder.append(front) }
-    if let middle = part(before..<through) { middle.keep(lacking: cut, in: &builder) }
+    if let middle = part(before..<through) { middle.appendPoints(notIn: cut, to: &builder) }
     return part(through..<count)
   }
 
@@ -242,7 +242,7 @@ extension PointRuns.Run {
 
   /// Adds to `builder` the points that are not in `cut`. The range of `cut` must contain the range of this
   /// run.
-  private func keep(lacking cut: Self, in builder: inout PointRuns.Builder) {
+  private func appendPoints(notIn cut: Self, to builder: inout PointRuns.Builder) {
     guard cut.first.valueBucket == first.valueBucket, cut.first.occurrence == first.occurrence else {
       return builder.append(self)
     }

@@ -43,12 +43,12 @@ package struct RecordState: Sendable {
   }
 
   /// Whether this state has a provenance that the other state lacks.
-  package func teachesProvenance(to other: RecordState) -> Bool {
+  package func addsProvenance(to other: RecordState) -> Bool {
     provenance != nil && other.provenance == nil
   }
 
   /// This state, with the given provenance if it has none.
-  package func learning(_ provenance: Provenance?) -> RecordState {
+  package func addingProvenance(_ provenance: Provenance?) -> RecordState {
     var state = self
     state.provenance = self.provenance ?? provenance
     return state
@@ -155,15 +155,15 @@ extension RecordState {
     try scanner.object { (name, scanner) throws(JSONError) in
       switch name {
       case "kind": kind = try scanner.recordKind()
-      case "entry_guid": entry = scanner.passes(word: "null") ? nil : try scanner.guid()
+      case "entry_guid": entry = scanner.consume(word: "null") ? nil : try scanner.guid()
       case "device_time": time = try scanner.deviceTime()
-      case "utc_offset": offset = scanner.passes(word: "null") ? nil : try scanner.utcOffset()
+      case "utc_offset": offset = scanner.consume(word: "null") ? nil : try scanner.utcOffset()
       case "offset_source": source = try scanner.offsetSource()
       case "fields": fields = try RecordFields(&scanner)
       case "deleted": isDeleted = try scanner.flag()
-      case "edited_at": editedAt = scanner.passes(word: "null") ? nil : try scanner.instant()
-      case "provenance": provenance = scanner.passes(word: "null") ? nil : try Provenance(&scanner)
-      case "export": export = scanner.passes(word: "null") ? nil : try ExportAge(&scanner)
+      case "edited_at": editedAt = scanner.consume(word: "null") ? nil : try scanner.instant()
+      case "provenance": provenance = scanner.consume(word: "null") ? nil : try Provenance(&scanner)
+      case "export": export = scanner.consume(word: "null") ? nil : try ExportAge(&scanner)
       default: return false
       }
       return true

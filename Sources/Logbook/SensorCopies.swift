@@ -39,7 +39,7 @@ package struct SensorCopies: Hashable, Sendable {
   fileprivate init(_ found: [CountingSource: [Stick]], _ sensors: [CountingSource]) {
     self.sensors = sensors
     for (source, sticks) in found {
-      let frequent = Self.frequent(sticks.sorted { $0.instant < $1.instant })
+      let frequent = Self.frequentSticks(sticks.sorted { $0.instant < $1.instant })
       if !frequent.isEmpty { self.sticks[source] = frequent }
     }
   }
@@ -62,7 +62,7 @@ package struct SensorCopies: Hashable, Sendable {
 
   /// Selects the finger sticks with more than ten matches within a week before and after, themselves
   /// included. `sticks` are the finger sticks that match a sensor's value.
-  private static func frequent(_ sticks: [Stick]) -> [Stick] {
+  private static func frequentSticks(_ sticks: [Stick]) -> [Stick] {
     var (first, end) = (0, 0)
     return sticks.filter { stick in
       while sticks[first].instant < stick.instant - spanSeconds { first += 1 }

@@ -180,22 +180,22 @@ private struct HiddenRanges: Sendable {
 extension SeriesVisibility {
   /// Determines the visibility of points that are asked for in order. After a search, a list is skipped until
   /// the requested point reaches the list's next point. So each list is read once, even if many overlap.
-  package struct Ordered: Sendable {
+  package struct VisibilityCursor: Sendable {
     /// The number of times that a cursor was moved in any list so far. It is at most the number of points in
     /// all lists.
     package private(set) var steps = 0
 
-    private let said: SeriesVisibility
+    private let visibility: SeriesVisibility
     /// The lists that begin after the last requested point, in reverse order.
     private var unopened: [PointRuns]
-    /// The cursors of the lists that have begun and still have points, except `front`.
+    /// The cursors of the lists that have begun and still have points, except `lastUsed`.
     private var waiting = WaitingCursors()
     /// The list that contained the last point. It is most likely to contain the next one.
-    private var front: PointRuns.Cursor?
+    private var lastUsed: PointRuns.Cursor?
 
-    fileprivate init(_ said: SeriesVisibility) {
-      self.said = said
-      unopened = said.listed.sorted { left, right in
+    fileprivate init(_ visibility: SeriesVisibility) {
+      self.visibility = visibility
+      unopened = visibility.listed.sorted { left, right in
         guard let left = left.ends?.lowerBound, let right = right.ends?.lowerBound else { return false }
         return right < left
       }
@@ -203,20 +203,20 @@ extension SeriesVisibility {
 
     /// Whether a withdrawn import lists a point. Later calls must not ask for an earlier point.
     package mutating func lists(_ point: SeriesPoint) -> Bool {
-      if front?.contains(point) == true { return true }
-      if let passed = front { wait(passed, from: point) }
-      front = nil
+      if lastUsed?.contains(point) == true { return true }
+      if let passed = lastUsed { addWaiting(passed, from: point) }
+      lastUsed = nil
       while let next = unopened.last, let ends = next.ends, ends.lowerBound <= point {
         unopened.removeLast()
-        if point <= ends.upperBound { wait(PointRuns.Cursor(next, from: point), from: point) }
+        if point <= ends.upperBound { addWaiting(PointRuns.Cursor(next, from: point), from: point) }
       }
       while let next = waiting.first, next <= point {
         guard var cursor = waiting.popFirst() else { break }
         if cursor.contains(point) {
-          front = cursor
+          lastUsed = cursor
           return true
         }
-        wait(cursor, from: point)
+        addWaiting(cursor, from: point)
       }
       return false
     }
@@ -224,10 +224,10 @@ extension SeriesVisibility {
     /// Whether withdrawals hide a reading. Later calls must not ask for an earlier point.
     package mutating func hides(_ point: SeriesPoint, shownAt time: DeviceTime) -> Bool {
       let isListed = lists(point)
-      return said.hides(point, shownAt: time, isListed: isListed)
+      return visibility.hides(point, shownAt: time, isListed: isListed)
     }
 
-    private mutating func wait(_ cursor: PointRuns.Cursor, from point: SeriesPoint) {
+    private mutating func addWaiting(_ cursor: PointRuns.Cursor, from point: SeriesPoint) {
       var cursor = cursor
       guard let next = cursor.first(from: point) else { return }
       steps += 1
@@ -236,7 +236,7 @@ extension SeriesVisibility {
   }
 
   /// Visibility for points that are asked for in order.
-  package var ordered: Ordered { Ordered(self) }
+  package var ordered: VisibilityCursor { VisibilityCursor(self) }
 }
 
 /// The cursors of several lists in a heap, ordered by their next points.

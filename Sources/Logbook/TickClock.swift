@@ -27,8 +27,8 @@ package struct TickClock: Sendable {
   /// - Parameters:
   ///   - placement: the placement by the zone. For a repeated time, it is that of the first occurrence.
   ///   - zone: the zone that determined `placement`.
-  package mutating func place(
-    _ time: DeviceTime, tick: Int64, as placement: Placement, in zone: LogbookZone
+  package mutating func placement(
+    of time: DeviceTime, tick: Int64, as placement: Placement, in zone: LogbookZone
   ) -> Placement {
     guard placement.source == .zoneOverlap else {
       if placement.source != .zoneGap { anchor = (time.seconds - Int64(placement.utcOffset), tick) }
@@ -38,7 +38,9 @@ package struct TickClock: Sendable {
     }
     if let newest, time.seconds < newest - Self.setBackSeconds { isSecondPass = true }
     newest = max(newest ?? time.seconds, time.seconds)
-    if isSecondPass { return Placement(utcOffset: Self.later(time, placement, zone), source: .ticks) }
+    if isSecondPass {
+      return Placement(utcOffset: Self.offsetOfSecondOccurrence(time, placement, zone), source: .ticks)
+    }
     return anchor.map { Self.occurrence(time, tick, placement, zone, $0) } ?? placement
   }
 
@@ -50,7 +52,7 @@ package struct TickClock: Sendable {
     _ anchor: (utc: Int64, tick: Int64)
   ) -> Placement {
     let utc = time.seconds - Int64(first.utcOffset)
-    let later = Self.later(time, first, zone)
+    let later = Self.offsetOfSecondOccurrence(time, first, zone)
     // Ticks may be any numbers. If the difference of two ticks is larger than every difference of times in
     // seconds, the ticks do not count seconds.
     let (counted, overflows) = tick.subtractingReportingOverflow(anchor.tick)
@@ -66,7 +68,9 @@ package struct TickClock: Sendable {
 
   /// The offset of a repeated time after the change of clocks. The first occurrence plus the longest repeated
   /// period is an instant after the change.
-  package static func later(_ time: DeviceTime, _ first: Placement, _ zone: LogbookZone) -> Int32 {
+  package static func offsetOfSecondOccurrence(_ time: DeviceTime, _ first: Placement, _ zone: LogbookZone)
+    -> Int32
+  {
     zone.offset(of: time, atUTC: time.seconds - Int64(first.utcOffset) + longestOverlap)
   }
 }

@@ -98,13 +98,13 @@ extension Withdrawal {
       } else if let base, base[name] == mine || base[name] == theirs {
         merged[name] = base[name] == mine ? theirs : mine
       } else {
-        merged[name] = both(name, mine, theirs)
+        merged[name] = mergedField(name, mine, theirs)
       }
     }
     return merged
   }
 
-  private static func both(_ name: String, _ mine: FieldValue?, _ theirs: FieldValue?) -> FieldValue? {
+  private static func mergedField(_ name: String, _ mine: FieldValue?, _ theirs: FieldValue?) -> FieldValue? {
     switch (name, mine, theirs) {
     case (Name.hidden, _, _): return .flag(false)
     // A missing list is an empty one: the edit that removed the list showed all items of the list again.

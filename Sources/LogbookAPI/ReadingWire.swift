@@ -222,23 +222,23 @@ extension ReadingWire {
   private static func readRow(
     _ reader: inout JSONScanner, _ device: DeviceIndex, _ kind: ReadingKind, _ positionKind: PositionKind
   ) throws(JSONError) -> Reading {
-    try reader.pass("[")
+    try reader.expect("[")
     let position = try reader.integer()
-    try reader.pass(",")
+    try reader.expect(",")
     let valueBucket = try reader.integer()
-    try reader.pass(",")
+    try reader.expect(",")
     guard let occurrence = Int32(exactly: try reader.integer()), occurrence >= 0 else {
       throw reader.error("invalid occurrence")
     }
-    try reader.pass(",")
+    try reader.expect(",")
     let deviceTime = try reader.deviceTime()
-    try reader.pass(",")
+    try reader.expect(",")
     let offset = try reader.utcOffset()
-    try reader.pass(",")
+    try reader.expect(",")
     let source = try reader.word(sources)
-    try reader.pass(",")
+    try reader.expect(",")
     let (measurement, marks) = try readMeasurement(&reader)
-    try reader.pass("]")
+    try reader.expect("]")
     let placement = Placement(utcOffset: offset, source: source)
     var reading = Reading(
       device: device, kind: kind, at: deviceTime, placement: placement, measurement, marks: marks, line: 0)
@@ -260,17 +260,17 @@ extension ReadingWire {
   private static func readMeasurement(
     _ reader: inout JSONScanner
   ) throws(JSONError) -> (Measurement, ReadingMarks) {
-    let value: Double? = reader.passes(word: "null") ? nil : try number(&reader)
-    try reader.pass(",")
+    let value: Double? = reader.consume(word: "null") ? nil : try number(&reader)
+    try reader.expect(",")
     let unit = try reader.word(units)
     var isLow: Bool?
     var threshold: Double?
     var marks: ReadingMarks = []
-    if reader.passes(",") {
-      if !reader.passes(word: "null") { isLow = try reader.word(ranges) }
-      try reader.pass(",")
-      if !reader.passes(word: "null") { threshold = try number(&reader) }
-      if reader.passes(",") { marks = try readMarks(&reader) }
+    if reader.consume(",") {
+      if !reader.consume(word: "null") { isLow = try reader.word(ranges) }
+      try reader.expect(",")
+      if !reader.consume(word: "null") { threshold = try number(&reader) }
+      if reader.consume(",") { marks = try readMarks(&reader) }
     }
     switch (value, isLow) {
     case (let value?, nil) where threshold == nil: return (.value(Quantity(value, unit)), marks)

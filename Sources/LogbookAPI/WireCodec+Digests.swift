@@ -35,13 +35,13 @@ extension WireCodec {
           guard let bucket = bucket(named: name) else {
             throw reader.error("a bucket of three hexadecimal digits is expected")
           }
-          try reader.pass("[")
+          try reader.expect("[")
           let count = Int(try reader.integer())
-          try reader.pass(",")
+          try reader.expect(",")
           guard let sum = UInt64(try reader.string(), radix: 16), count >= 0 else {
             throw reader.error("a count and a sum of sixteen hexadecimal digits are expected")
           }
-          try reader.pass("]")
+          try reader.expect("]")
           digests.set(bucket, count: count, sum: sum)
           return true
         }

@@ -324,7 +324,7 @@ package enum WireCodec {
         case "role": logbook.isWritable = try reader.string() == "write"
         case "position": logbook.position = try reader.optionalToken()
         case "limits": try readLimits(&reader, into: &logbook)
-        case "time": logbook.time = reader.passes(word: "null") ? nil : try reader.instant()
+        case "time": logbook.time = reader.consume(word: "null") ? nil : try reader.instant()
         default: return false
         }
         return true

@@ -30,7 +30,7 @@ struct BlobCalls {
       throw Refusal(.notFound, "this server stores no content of attachments")
     }
     switch incoming.request.method {
-    case .head: return HTTPAnswer(headers: .holding(try await service.held(digest, run)))
+    case .head: return HTTPAnswer(headers: .holding(try await service.heldContent(of: digest, run)))
     case .get: return try await part(of: digest, incoming, service, run)
     case .patch:
       let offset = try number(incoming, WireProtocol.offsetHeader)

@@ -31,7 +31,7 @@ package enum JSONValue: Hashable, Sendable {
       self = .list(items)
     case UInt8(ascii: "\""): self = .text(try reader.string())
     case UInt8(ascii: "t"), UInt8(ascii: "f"): self = .flag(try reader.flag())
-    default: self = reader.passes(word: "null") ? .null : .number(try reader.number())
+    default: self = reader.consume(word: "null") ? .null : .number(try reader.number())
     }
   }
 

@@ -227,7 +227,8 @@ extension NightscoutEntry {
   ) -> Reading {
     let shown = document.shown(instant, zone.offset)
     var reading = reading(
-      kind, measurement, marks, at: instant, shown, zone.place(shown), device: DeviceIndex(0), line: 0)
+      kind, measurement, marks, at: instant, shown, zone.placement(of: shown), device: DeviceIndex(0), line: 0
+    )
     reading.occurrenceIsStated = !instant.isWallClock
     return reading
   }

@@ -123,19 +123,19 @@ package struct NightscoutZone: Sendable {
   /// stated offset or an instant is returned unchanged.
   ///
   /// - Parameter guid: the guid of the record; nil to use only the logbook's zone.
-  package func placed(_ state: RecordState, of guid: String? = nil) -> RecordState {
+  package func recalculated(_ state: RecordState, of guid: String? = nil) -> RecordState {
     guard state.placement.source.placesShownTime else { return state }
     var (state, zone) = (state, guid.flatMap { self.zone?.zone(ofRecord: $0) } ?? zone)
-    state.placement = zone?.place(state.deviceTime) ?? Placement(utcOffset: 0, source: .zone)
+    state.placement = zone?.placement(of: state.deviceTime) ?? Placement(utcOffset: 0, source: .zone)
     return state
   }
 
   /// The placement of a shown time, by its stated offset or by this zone.
-  func place(_ shown: ShownTime) -> Placement {
+  func placement(of shown: ShownTime) -> Placement {
     if let offset = shown.utcOffset {
       return Placement(utcOffset: offset, source: shown.isInstant ? .instant : .stated)
     }
     var zone = zone
-    return zone?.place(shown.deviceTime) ?? Placement(utcOffset: 0, source: .zone)
+    return zone?.placement(of: shown.deviceTime) ?? Placement(utcOffset: 0, source: .zone)
   }
 }

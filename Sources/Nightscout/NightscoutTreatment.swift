@@ -156,7 +156,7 @@ extension NightscoutTreatment {
   package static func edited(
     _ part: NightscoutPart, in document: some NightscoutFields, _ zone: NightscoutZone
   ) -> RecordState {
-    var state = zone.placed(part.state)
+    var state = zone.recalculated(part.state)
     // No member shows a further dose, so no other program can have edited it.
     guard !state.isDeleted, !part.seen.isEmpty else { return state }
     for (member, field) in fields(state.kind) {
@@ -207,7 +207,7 @@ extension NightscoutTreatment {
     var foreign = NightscoutContents(rejections: content.rejections)
     foreign.records = content.records.map { kind, part, fields in
       let state = RecordState(
-        kind: kind, entryGuid: nil, deviceTime: shown.deviceTime, placement: zone.place(shown),
+        kind: kind, entryGuid: nil, deviceTime: shown.deviceTime, placement: zone.placement(of: shown),
         fields: RecordFields(fields), isDeleted: false, editedAt: document.modified.map { $0 / 1000 },
         provenance: Provenance(format: "nightscout", source: source(of: document)))
       return NightscoutRecord(

@@ -6,9 +6,9 @@ import LogbookAPI
 /// The operations on contents of attachments. Writing a content is not a change that other nodes pull, and
 /// does not delay changes of readings and records.
 extension PostgresLogbook: AttachmentService {
-  func held(_ digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent {
+  func heldContent(of digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent {
     try await reading(run) { transaction, entry, _ in
-      try ContentTable(transaction, entry.logbook).held(digest)
+      try ContentTable(transaction, entry.logbook).heldContent(of: digest)
     }
   }
 
@@ -47,7 +47,7 @@ private struct ContentTable {
   }
 
   /// How much of a content is stored.
-  func held(_ digest: String) throws(DatabaseError) -> HeldContent {
+  func heldContent(of digest: String) throws(DatabaseError) -> HeldContent {
     let rows = try transaction.rows(
       "SELECT held, size FROM glucoport.blob WHERE logbook = $1 AND digest = $2", logbook, .text(digest))
     guard rows.count == 1 else { return HeldContent() }
@@ -59,7 +59,7 @@ private struct ContentTable {
   func append(
     _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, limit: Int64
   ) throws -> ContentAnswer {
-    var held = try held(content.digest)
+    var held = try heldContent(of: content.digest)
     if held.isWhole { return .holds(held) }
     if ContentRules.restarts(held, content, at: offset) { held = try begin(content, held) }
     let refusal = try ContentRules.refusal(
@@ -87,7 +87,7 @@ private struct ContentTable {
 
   /// A part of a complete content; nil while it is incomplete.
   func part(of digest: String, from offset: Int64, limit: Int) throws -> ContentPart? {
-    let held = try held(digest)
+    let held = try heldContent(of: digest)
     guard held.isWhole, let size = held.size else { return nil }
     let end = min(size, offset.addingReportingOverflow(Int64(limit)).partialValue)
     var part = ContentPart(size: size, bytes: [])

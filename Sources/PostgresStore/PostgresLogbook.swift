@@ -190,7 +190,7 @@ extension PostgresLogbook {
       try DigestReader(transaction, entry.logbook).extend(&buckets, until: entry.last)
       return (try work(transaction, entry, buckets), buckets)
     }
-    await core.compared.keep(buckets, of: comparison)
+    await core.compared.cache(buckets, of: comparison)
     return value
   }
 }

@@ -11,7 +11,7 @@ struct BlobStorage {
   let database: Database
 
   /// How much of a content is stored.
-  func held(_ digest: String) throws -> HeldContent {
+  func heldContent(of digest: String) throws -> HeldContent {
     let statement = try database.cachedStatement(sql: "SELECT digest, held, size FROM blob WHERE digest = ?")
     guard let row = try Row.fetchOne(statement, arguments: [digest]) else { return HeldContent() }
     let stored = StoredRow(row, of: "blob")
@@ -24,7 +24,7 @@ struct BlobStorage {
   func append(
     _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, limit: Int64
   ) throws -> ContentAnswer {
-    var held = try held(content.digest)
+    var held = try heldContent(of: content.digest)
     if held.isWhole { return .holds(held) }
     if ContentRules.restarts(held, content, at: offset) { held = try begin(content) }
     let refusal = try ContentRules.refusal(
@@ -48,7 +48,7 @@ struct BlobStorage {
 
   /// A part of a complete content; nil while it is incomplete.
   func part(of digest: String, from offset: Int64, limit: Int) throws -> ContentPart? {
-    let held = try held(digest)
+    let held = try heldContent(of: digest)
     guard held.isWhole, let size = held.size else { return nil }
     let end = min(size, offset.addingReportingOverflow(Int64(limit)).partialValue)
     let statement = try database.cachedStatement(
@@ -109,7 +109,7 @@ extension BlobStorage {
 extension LogbookFile {
   func held(_ digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent {
     try await reading(run) { database, _ in
-      try BlobStorage(database: database).held(digest)
+      try BlobStorage(database: database).heldContent(of: digest)
     }
   }
 

@@ -75,7 +75,7 @@ extension EmbeddedLogbook: DigestService {
 
 /// The contents of attachments are in the file of their logbook, so that both are removed together.
 extension EmbeddedLogbook: AttachmentService {
-  func held(_ digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent {
+  func heldContent(of digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent {
     try await file().held(digest, run)
   }
 

@@ -148,7 +148,7 @@ extension LogbookFile {
       try buckets.extend(database)
       return (try work(buckets, database), buckets)
     }
-    await compared.keep(buckets, of: comparison)
+    await compared.cache(buckets, of: comparison)
     return value
   }
 

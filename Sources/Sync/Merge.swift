@@ -23,9 +23,10 @@ package enum Merge: Hashable, Sendable {
   ) -> Merge {
     let merge = ofContents(local: local, remote: remote, base: base, isImportedOnly: isImportedOnly)
     switch merge {
-    case .takesRemote where !remote.isDeleted && local.teachesProvenance(to: remote):
-      return .yields(remote.learning(local.provenance))
-    case .yields(let state): return .yields(state.learning(local.provenance).learning(remote.provenance))
+    case .takesRemote where !remote.isDeleted && local.addsProvenance(to: remote):
+      return .yields(remote.addingProvenance(local.provenance))
+    case .yields(let state):
+      return .yields(state.addingProvenance(local.provenance).addingProvenance(remote.provenance))
     case .takesRemote, .conflict: return merge
     }
   }

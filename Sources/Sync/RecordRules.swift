@@ -93,7 +93,7 @@ package enum RecordRules {
     guard record.isPending else { return adoption(of: incoming, over: record) }
     guard isHeldBack || record.isQuarantined else { return .rollBack }
     if record.state.agrees(with: incoming.state), record.sentVersion == nil,
-      !record.state.teachesProvenance(to: incoming.state)
+      !record.state.addsProvenance(to: incoming.state)
     {
       return .adopt(incoming)
     }
@@ -116,10 +116,10 @@ package enum RecordRules {
     {
       return .merge(local, onto: incoming)
     }
-    guard local.isDeleted, !incoming.state.isDeleted, local.teachesProvenance(to: incoming.state) else {
+    guard local.isDeleted, !incoming.state.isDeleted, local.addsProvenance(to: incoming.state) else {
       return .adopt(incoming)
     }
-    return .merge(incoming.state.learning(local.provenance), onto: incoming)
+    return .merge(incoming.state.addingProvenance(local.provenance), onto: incoming)
   }
 
   /// The action that sends the base zone of this store again, if another program deleted that of the remote.

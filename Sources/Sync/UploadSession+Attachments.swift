@@ -73,7 +73,9 @@ extension UploadSession {
   private func ask(_ remote: any AttachmentService, _ content: AttachmentContent) async throws -> UploadEvent
   {
     let run = run
-    let answer = await ask { () async throws(ServiceError) in try await remote.held(content.digest, run) }
+    let answer = await ask { () async throws(ServiceError) in
+      try await remote.heldContent(of: content.digest, run)
+    }
     switch answer {
     // This request has no content whose size could be reduced, so the upload fails.
     case .failure(.tooLarge): return .failed(.tooLarge, items: 0)

@@ -157,7 +157,7 @@ package final class UploadSession {
   /// selects the items: a later change of zone queues the sent items for a move.
   func place(by now: LogbookZone) {
     guard remote.moving != nil, now != zone else { return }
-    (zone, remote) = (now, remote.placing(in: now))
+    (zone, remote) = (now, remote.convertingTimes(in: now))
   }
 
   /// Sends a request, and returns the response or the error as a value.

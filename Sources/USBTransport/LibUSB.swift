@@ -74,11 +74,11 @@ final class LibUSB {
     }
     defer { libusb_free_device_list(list, 1) }
     for device in UnsafeBufferPointer(start: list, count: count).compactMap({ $0 }) {
-      guard look(device, LibUSB.described(device)) else { break }
+      guard look(device, LibUSB.pluggedDevice(device)) else { break }
     }
   }
 
-  private static func described(_ device: OpaquePointer) -> PluggedDevice {
+  private static func pluggedDevice(_ device: OpaquePointer) -> PluggedDevice {
     var descriptor = libusb_device_descriptor()
     // This call never fails, since libusb stored the descriptor when it found the device.
     libusb_get_device_descriptor(device, &descriptor)
@@ -131,7 +131,7 @@ final class LibUSBPort: USBPort {
 
   /// The number of pending reads at an endpoint of a device that sends without a request. A meter sends fewer
   /// packets than this between two exchanges.
-  private static let keptReads = 16
+  private static let maxPendingReads = 16
   /// The time limit for a cancelled transfer to return from the kernel. This usually takes microseconds. A
   /// defective host controller may exceed the limit. The transfer's memory is then never freed, since the
   /// kernel may still write to it.
@@ -143,7 +143,7 @@ final class LibUSBPort: USBPort {
   private let watch: Watch
   private var claimed: [UInt8] = []
   private var detached: [UInt8] = []
-  private var kept: [UInt8: [Transfer]] = [:]
+  private var pendingReads: [UInt8: [Transfer]] = [:]
   private var isOpen = true
 
   fileprivate init(_ library: LibUSB, _ handle: OpaquePointer, node: String, watch: Watch) {
@@ -197,8 +197,8 @@ final class LibUSBPort: USBPort {
   func read(_ maxBytes: Int, from endpoint: USBEndpoint, within milliseconds: Int) throws(TransportError)
     -> [UInt8]
   {
-    if let first = kept[endpoint.address]?.first {
-      return try readKept(first, endpoint, within: milliseconds)
+    if let first = pendingReads[endpoint.address]?.first {
+      return try readPending(first, endpoint, within: milliseconds)
     }
     // A device may send a whole packet, so the buffer holds whole packets. With a shorter buffer, the host
     // controller would report an overflow.
@@ -209,12 +209,12 @@ final class LibUSBPort: USBPort {
     return bytes
   }
 
-  func keepReading(_ endpoint: USBEndpoint) throws(TransportError) {
-    for _ in 0..<LibUSBPort.keptReads {
+  func startReading(_ endpoint: USBEndpoint) throws(TransportError) {
+    for _ in 0..<LibUSBPort.maxPendingReads {
       let room = [UInt8](repeating: 0, count: endpoint.packetSize)
       let transfer = try Transfer(handle, endpoint, room)
       try transfer.submit()
-      kept[endpoint.address, default: []].append(transfer)
+      pendingReads[endpoint.address, default: []].append(transfer)
     }
   }
 
@@ -237,7 +237,7 @@ final class LibUSBPort: USBPort {
 extension LibUSBPort {
   /// Reads the next packet of an endpoint with pending reads. Transfers of one endpoint end in the order in
   /// which they were submitted.
-  private func readKept(
+  private func readPending(
     _ first: Transfer, _ endpoint: USBEndpoint, within milliseconds: Int
   ) throws(TransportError) -> [UInt8] {
     let deadline = try watch.deadline(milliseconds)
@@ -245,13 +245,13 @@ extension LibUSBPort {
     do {
       let bytes = try first.result()
       try first.submit()
-      kept[endpoint.address]?.removeFirst()
-      kept[endpoint.address]?.append(first)
+      pendingReads[endpoint.address]?.removeFirst()
+      pendingReads[endpoint.address]?.append(first)
       return bytes
     } catch TransportError.stalled {
-      cancel(kept.removeValue(forKey: endpoint.address) ?? [])
+      cancel(pendingReads.removeValue(forKey: endpoint.address) ?? [])
       try clearHalt(endpoint)
-      try keepReading(endpoint)
+      try startReading(endpoint)
       throw .stalled
     }
   }
@@ -266,7 +266,7 @@ extension LibUSBPort {
       cancel([transfer])
       // The transfer may have ended before it was cancelled. If a message consists of whole packets, no short
       // packet ends the transfer. So the bytes that were received before the deadline are returned.
-      guard error == .timedOut, transfer.hasCome else { throw error }
+      guard error == .timedOut, transfer.hasCompleted else { throw error }
       return transfer.bytes
     }
     return try transfer.result()
@@ -309,14 +309,14 @@ extension LibUSBPort {
   private func release() -> String {
     guard isOpen else { return "" }
     isOpen = false
-    cancel(kept.values.flatMap { $0 })
-    kept = [:]
+    cancel(pendingReads.values.flatMap { $0 })
+    pendingReads = [:]
     var failed: [String] = []
     for interface in claimed.reversed() {
-      note(libusb_release_interface(handle, Int32(interface)), in: &failed)
+      collectError(libusb_release_interface(handle, Int32(interface)), in: &failed)
     }
     for interface in detached.reversed() {
-      note(libusb_attach_kernel_driver(handle, Int32(interface)), in: &failed)
+      collectError(libusb_attach_kernel_driver(handle, Int32(interface)), in: &failed)
     }
     libusb_close(handle)
     return failed.joined(separator: ", ")
@@ -324,7 +324,7 @@ extension LibUSBPort {
 
   /// Collects the error of releasing or reattaching an interface. Errors are ignored if the device has
   /// disappeared, or if a kernel driver already uses the interface.
-  private func note(_ code: Int32, in failed: inout [String]) {
+  private func collectError(_ code: Int32, in failed: inout [String]) {
     let fine = [LIBUSB_ERROR_NO_DEVICE, LIBUSB_ERROR_NOT_FOUND, LIBUSB_ERROR_BUSY].map(\.rawValue)
     if code < 0, !fine.contains(code) { failed.append(LibUSB.words(code)) }
   }
@@ -414,7 +414,7 @@ private final class Transfer {
   }
 
   /// Whether an ended transfer was completed, or received bytes from the device before it was cancelled.
-  var hasCome: Bool {
+  var hasCompleted: Bool {
     let isRead = transfer.pointee.endpoint & 0x80 != 0 && transfer.pointee.actual_length > 0
     return isDone && (transfer.pointee.status == LIBUSB_TRANSFER_COMPLETED || isRead)
   }

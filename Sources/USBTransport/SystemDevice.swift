@@ -10,7 +10,7 @@ struct SystemDevice {
   init(_ device: PluggedDevice) { self.device = device }
 
   /// The device with all information that the kernel has about it.
-  var described: PluggedDevice {
+  var pluggedDevice: PluggedDevice {
     var described = device
     described.manufacturer = SystemFiles.line(folder + "/manufacturer")
     described.product = SystemFiles.line(folder + "/product")

@@ -20,7 +20,7 @@ public struct USBBus {
   ///
   /// - Throws: `Failure` if the system refuses to list the bus.
   public func devices() throws -> [PluggedDevice] {
-    try LibUSB().devices().map { SystemDevice($0).described }.sorted {
+    try LibUSB().devices().map { SystemDevice($0).pluggedDevice }.sorted {
       ($0.bus, $0.address) < ($1.bus, $1.address)
     }
   }

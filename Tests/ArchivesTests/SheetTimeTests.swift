@@ -167,8 +167,8 @@ import Testing
 
   private func exchanged(_ dates: [String], _ texts: [String]) -> Int? {
     var columns = DateColumns()
-    for date in dates { if let time = time(date) { columns.note(time, column: 2) } }
-    for text in texts { Array(text.utf8).withUnsafeBufferPointer { columns.note(text: $0, column: 2) } }
+    for date in dates { if let time = time(date) { columns.observe(time, column: 2) } }
+    for text in texts { Array(text.utf8).withUnsafeBufferPointer { columns.observe(text: $0, column: 2) } }
     return columns.exchanged
   }
 

@@ -31,20 +31,20 @@ import Testing
   func transmitterTimesShowThePassOfARepeatedHour(_ change: Change) throws {
     var zone = try LogbookZone(name: change.zone)
     let repeated = try #require(DeviceTime(text: change.repeated))
-    let first = zone.place(repeated)
+    let first = zone.placement(of: repeated)
     #expect(first == Placement(utcOffset: change.before, source: .zoneOverlap))
     var clock = DeviceClock()
     let earlier = DeviceTime(seconds: repeated.seconds - 5 * 3600)
-    let placement = zone.place(earlier)
-    #expect(clock.place(earlier, tick: 1000, as: placement, in: zone) == placement)
+    let placement = zone.placement(of: earlier)
+    #expect(clock.placement(of: earlier, tick: 1000, as: placement, in: zone) == placement)
     let ticks = 1000 + Int64(5 * 3600)
     let overlap = Int64(change.before - change.after)
     for drift in [-overlap * 2 / 5, 0, overlap * 2 / 5] {
       #expect(
-        clock.place(repeated, tick: ticks + drift, as: first, in: zone)
+        clock.placement(of: repeated, tick: ticks + drift, as: first, in: zone)
           == Placement(utcOffset: change.before, source: .ticks))
       #expect(
-        clock.place(repeated, tick: ticks + overlap + drift, as: first, in: zone)
+        clock.placement(of: repeated, tick: ticks + overlap + drift, as: first, in: zone)
           == Placement(utcOffset: change.after, source: .ticks))
     }
   }
@@ -54,10 +54,12 @@ import Testing
     let repeated = try #require(DeviceTime(text: "2025-10-26T02:30:00"))
     let after = try #require(DeviceTime(text: "2025-10-26T04:30:00"))
     var clock = DeviceClock()
-    _ = clock.place(after, tick: 10_000, as: zone.place(after), in: zone)
-    let later = clock.place(repeated, tick: 10_000 - 2 * 3600, as: zone.place(repeated), in: zone)
+    _ = clock.placement(of: after, tick: 10_000, as: zone.placement(of: after), in: zone)
+    let later = clock.placement(
+      of: repeated, tick: 10_000 - 2 * 3600, as: zone.placement(of: repeated), in: zone)
     #expect(later == Placement(utcOffset: 3600, source: .ticks))
-    let earlier = clock.place(repeated, tick: 10_000 - 3 * 3600, as: zone.place(repeated), in: zone)
+    let earlier = clock.placement(
+      of: repeated, tick: 10_000 - 3 * 3600, as: zone.placement(of: repeated), in: zone)
     #expect(earlier == Placement(utcOffset: 7200, source: .ticks))
   }
 
@@ -67,9 +69,9 @@ import Testing
     let before = try #require(DeviceTime(text: "2025-10-26T01:00:00"))
     let repeated = try #require(DeviceTime(text: "2025-10-26T02:30:00"))
     var clock = DeviceClock()
-    _ = clock.place(before, tick: 20_000, as: zone.place(before), in: zone)
-    let first = zone.place(repeated)
-    #expect(clock.place(repeated, tick: tick, as: first, in: zone) == first)
+    _ = clock.placement(of: before, tick: 20_000, as: zone.placement(of: before), in: zone)
+    let first = zone.placement(of: repeated)
+    #expect(clock.placement(of: repeated, tick: tick, as: first, in: zone) == first)
   }
 
   @Test func aTimeSkippedByAClockChangeDoesNotPlaceLaterReadings() throws {
@@ -77,10 +79,10 @@ import Testing
     let gap = try #require(DeviceTime(text: "2026-03-29T02:30:00"))
     let repeated = try #require(DeviceTime(text: "2026-10-25T02:30:00"))
     var clock = DeviceClock()
-    _ = clock.place(gap, tick: 0, as: zone.place(gap), in: zone)
-    let first = zone.place(repeated)
+    _ = clock.placement(of: gap, tick: 0, as: zone.placement(of: gap), in: zone)
+    let first = zone.placement(of: repeated)
     let ticks = repeated.seconds - gap.seconds
-    #expect(clock.place(repeated, tick: ticks, as: first, in: zone) == first)
+    #expect(clock.placement(of: repeated, tick: ticks, as: first, in: zone) == first)
   }
 
   @Test func aStepBackInTimeOfMoreThanADayStartsAnotherExport() {

@@ -16,7 +16,8 @@ import Testing
     var readings = (0..<2500).map { index in
       let time = DeviceTime(seconds: Make.noon + Int64(index) * 25_200)
       return Reading(
-        device: DeviceIndex(0), kind: .cbg, at: time, placement: zone.place(time), Make.milligrams(100),
+        device: DeviceIndex(0), kind: .cbg, at: time, placement: zone.placement(of: time),
+        Make.milligrams(100),
         line: 1)
     }
     readings.append(Make.reading(.smbg, Make.milligrams(90), source: .stated))
@@ -55,7 +56,7 @@ import Testing
     }
     #expect(!derived.isEmpty)
     for reading in derived {
-      let placement = zone.place(reading.deviceTime)
+      let placement = zone.placement(of: reading.deviceTime)
       #expect(placement == reading.placement)
     }
   }

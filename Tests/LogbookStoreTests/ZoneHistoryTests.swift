@@ -114,7 +114,7 @@ import Testing
         of: SeriesPoint(identity), shownAt: reading.deviceTime, reading.placement)
       let key = stated.map { "zone \($0.name)" } ?? device
       var zone = places[key] ?? stated.map { LogbookZone(base: $0, periods: []) } ?? zones.zone(of: device)
-      let expected = zone.place(reading.deviceTime)
+      let expected = zone.placement(of: reading.deviceTime)
       places[key] = zone
       if reading.placement != expected { Issue.record("\(place): \(reading.deviceTime.text) of \(device)") }
     }

@@ -95,7 +95,8 @@ import Testing
     var zone = try LogbookZone(name: "Europe/Madrid")
     let time = DeviceTime(seconds: Make.noon)
     let reading = Reading(
-      device: DeviceIndex(0), kind: .cbg, at: time, placement: zone.place(time), Make.milligrams(100), line: 1
+      device: DeviceIndex(0), kind: .cbg, at: time, placement: zone.placement(of: time), Make.milligrams(100),
+      line: 1
     )
     let source = IngestSource(
       name: "-", format: "test", startedAt: 1, modifiedAt: nil, decisions: [],
@@ -117,7 +118,7 @@ import Testing
       var zone = zone
       var placed = batch
       for index in placed.readings.indices {
-        placed.readings[index].placement = zone.place(placed.readings[index].deviceTime)
+        placed.readings[index].placement = zone.placement(of: placed.readings[index].deviceTime)
       }
       try writer.write(placed)
       try writer.finish(end: .whole, digest: "d", generatedAt: nil, finishedAt: 2, decisions: [])

@@ -43,7 +43,7 @@ import Testing
     var generator = SeededGenerator(seed: 20_251_026)
     for order in [times, times.reversed(), times.shuffled(using: &generator)] {
       var zone = try LogbookZone(name: name)
-      let wrong = order.first { zone.place($0) != direct($0, zone) }
+      let wrong = order.first { zone.placement(of: $0) != direct($0, zone) }
       #expect(wrong == nil, "\(name) at \(wrong?.text ?? "")")
     }
   }
@@ -68,7 +68,7 @@ import Testing
     _ name: String, _ text: String, _ offset: Int32, _ source: OffsetSource
   ) throws {
     var zone = try LogbookZone(name: name)
-    #expect(zone.place(try time(text)) == Placement(utcOffset: offset, source: source))
+    #expect(zone.placement(of: try time(text)) == Placement(utcOffset: offset, source: source))
   }
 
   @Test(arguments: zones) func thePeriodsOfConstantOffsetCoverTheWholeYear(_ name: String) throws {

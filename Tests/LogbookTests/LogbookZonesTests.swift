@@ -217,11 +217,15 @@ import Testing
 
   @Test func timesInAZonePeriodHaveTheOffsetsAndFlagsOfItsZone() throws {
     var zone = try zones(period("a", "America/New_York", "2025-11-01", "2025-11-03T12:00")).zone()
-    #expect(zone.place(try time("2025-10-31T23:00:00")) == Placement(utcOffset: 3600, source: .zone))
-    #expect(zone.place(try time("2025-11-01T00:00:00")) == Placement(utcOffset: -14400, source: .zone))
-    #expect(zone.place(try time("2025-11-02T01:30:00")) == Placement(utcOffset: -14400, source: .zoneOverlap))
-    #expect(zone.place(try time("2025-11-03T11:59:59")) == Placement(utcOffset: -18000, source: .zone))
-    #expect(zone.place(try time("2025-11-03T12:00:00")) == Placement(utcOffset: 3600, source: .zone))
+    #expect(zone.placement(of: try time("2025-10-31T23:00:00")) == Placement(utcOffset: 3600, source: .zone))
+    #expect(
+      zone.placement(of: try time("2025-11-01T00:00:00")) == Placement(utcOffset: -14400, source: .zone))
+    #expect(
+      zone.placement(of: try time("2025-11-02T01:30:00"))
+        == Placement(utcOffset: -14400, source: .zoneOverlap))
+    #expect(
+      zone.placement(of: try time("2025-11-03T11:59:59")) == Placement(utcOffset: -18000, source: .zone))
+    #expect(zone.placement(of: try time("2025-11-03T12:00:00")) == Placement(utcOffset: 3600, source: .zone))
     // Instants in the period have the offset of its zone. Instants before and after it have the offset of the
     // base.
     #expect(zone.offset(atUTC: try time("2025-11-02T12:00:00").seconds) == -18000)
@@ -330,7 +334,7 @@ import Testing
     var (clock, zone) = (TickClock(), try LogbookZone(name: "Europe/Madrid"))
     return readings.map { minutes, tick in
       let time = DeviceTime(seconds: start + minutes * 60)
-      return clock.place(time, tick: tick, as: zone.place(time), in: zone)
+      return clock.placement(of: time, tick: tick, as: zone.placement(of: time), in: zone)
     }
   }
 

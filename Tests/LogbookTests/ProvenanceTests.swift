@@ -10,7 +10,9 @@ import Testing
     isDeleted: false)
   private static let origin = Provenance(format: "apple-health", source: "Anna’s \"iPhone\" \\ ümlaut")
 
-  private func known(_ provenance: Provenance? = origin) -> RecordState { Self.state.learning(provenance) }
+  private func known(_ provenance: Provenance? = origin) -> RecordState {
+    Self.state.addingProvenance(provenance)
+  }
 
   @Test(arguments: [
     ("John’s iPhone", "John’s iPhone"), (" a b\t", "a b"), ("a\u{0}b\u{1B}[31m\u{7F}\u{85}c", "ab[31mc"),
@@ -70,10 +72,10 @@ import Testing
   }
 
   @Test func aRecordKeepsItsFirstProvenance() {
-    #expect(known().learning(.typed).provenance == Self.origin)
-    #expect(known().learning(nil).provenance == Self.origin)
-    #expect(known().teachesProvenance(to: Self.state))
-    #expect(!Self.state.teachesProvenance(to: known()) && !known().teachesProvenance(to: known(.typed)))
+    #expect(known().addingProvenance(.typed).provenance == Self.origin)
+    #expect(known().addingProvenance(nil).provenance == Self.origin)
+    #expect(known().addsProvenance(to: Self.state))
+    #expect(!Self.state.addsProvenance(to: known()) && !known().addsProvenance(to: known(.typed)))
   }
 
   /// A record with the largest valid fields and the longest provenance is within the size limit of a record

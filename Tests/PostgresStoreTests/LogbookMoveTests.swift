@@ -105,7 +105,8 @@ import Testing
         #expect(try await service.store(Sample.history(30), run).known == 30)
         #expect(try await service.apply([change], run).verdicts == [.accepted(revision: revision)])
         #expect(
-          try await service.neededAttachments.held(Self.content.digest, run) == HeldContent(bytes: 1, size: 2)
+          try await service.neededAttachments.heldContent(of: Self.content.digest, run)
+            == HeldContent(bytes: 1, size: 2)
         )
         let whole = try await service.neededAttachments.part(of: Self.other.digest, from: 0, limit: 9, run)
         #expect(whole?.bytes == Array("a".utf8))

@@ -217,8 +217,8 @@ import Testing
       let back = try EmbeddedStorage(folder: target)
       #expect(try await back.logbook(for: stand.writer).logbook() == after)
       #expect(try await back.logbook(for: stand.writer).readingDigests(later.run) == now)
-      let held = try await back.logbook(for: stand.writer).neededAttachments.held(
-        Self.content.digest, later.run)
+      let held = try await back.logbook(for: stand.writer).neededAttachments.heldContent(
+        of: Self.content.digest, later.run)
       #expect(held.isWhole)
       await #expect(throws: ServiceError.purged) {
         _ = try await back.logins.login(tokenHash: LoginToken("gp_stranger").hash)

@@ -30,7 +30,7 @@ import Testing
   func anAttachmentAnswerMustStateHowMuchTheServerHolds(_ headers: [String]) async throws {
     try await with(.status(200, headers: headers)) { (remote) async throws in
       let problem = await #expect(throws: ServiceError.self) {
-        try await remote.held(Self.digest, Login.run())
+        try await remote.heldContent(of: Self.digest, Login.run())
       }
       guard case .protocolViolation = problem else {
         Issue.record("\(String(describing: problem))")
@@ -78,7 +78,7 @@ import Testing
     // A login page never states in a header how much of an attachment the server holds.
     let isServers = headers.contains { $0.hasPrefix("Glucoport-Held") }
     try await with(.status(status, headers: isServers ? [] : headers)) { (remote) async throws in
-      try await expectViolation { _ = try await remote.held(Self.digest, Login.run()) }
+      try await expectViolation { _ = try await remote.heldContent(of: Self.digest, Login.run()) }
       try await expectViolation {
         let content = AttachmentContent(digest: Self.digest, size: 5)
         _ = try await remote.append([1], to: content, at: 0, Login.run())
@@ -110,7 +110,7 @@ import Testing
     _ status: Int, _ word: String, _ error: ServiceError
   ) async throws {
     try await with(.status(status, headers: ["Glucoport-Error: \(word)"])) { (remote) async throws in
-      await #expect(throws: error) { try await remote.held(Self.digest, Login.run()) }
+      await #expect(throws: error) { try await remote.heldContent(of: Self.digest, Login.run()) }
     }
   }
 
@@ -121,7 +121,7 @@ import Testing
     let content = AttachmentContent(digest: digest, size: 1)
     try await with(.status(500)) { (remote) async throws in
       let calls: [() async throws -> Void] = [
-        { _ = try await remote.held(digest, Login.run()) },
+        { _ = try await remote.heldContent(of: digest, Login.run()) },
         { _ = try await remote.append([1], to: content, at: 0, Login.run()) },
         { _ = try await remote.part(of: digest, from: 0, limit: 1, Login.run()) },
       ]

@@ -285,7 +285,7 @@ extension ProtocolSession {
   private func transferContent(_ run: RunStamp) async throws {
     let bytes = Array(Self.content.utf8)
     let content = AttachmentContent(digest: Self.digest, size: Int64(bytes.count))
-    #expect(try await writer.held(content.digest, run).bytes == 0)
+    #expect(try await writer.heldContent(of: content.digest, run).bytes == 0)
     let half = try await writer.append(Array(bytes[..<10]), to: content, at: 0, run)
     #expect(half == .holds(HeldContent(bytes: 10, size: content.size)))
     #expect(try await reader.part(of: content.digest, from: 0, limit: 5, run) == nil)

@@ -56,7 +56,7 @@ struct ClockChangeTests {
   func aroundClockChangesEveryGroupLastsAsLongAsTheClockShows(_ change: Change, _ grouping: Grouping) throws {
     let (period, shown) = try Self.watch(change)
     var zone = try LogbookZone(name: change.zone)
-    let possible = PossibleSensorTime(period, by: grouping) { zone.place($0).utcOffset }
+    let possible = PossibleSensorTime(period, by: grouping) { zone.placement(of: $0).utcOffset }
     var expected: [Int: Int64] = [:]
     for moment in shown {
       let key = try #require(grouping.key(of: moment.time))
@@ -75,7 +75,7 @@ struct ClockChangeTests {
   {
     let (period, shown) = try Self.watch(change)
     var zone = try LogbookZone(name: change.zone)
-    let days = DayTally(period) { zone.place($0).utcOffset }.finish()
+    let days = DayTally(period) { zone.placement(of: $0).utcOffset }.finish()
     try #require(days.count == 3)
     for day in days {
       let own = shown.filter { Grouping.day(of: $0.time) == day.day }.map(\.instant)
@@ -102,7 +102,7 @@ struct ClockChangeTests {
       let offset = zone.offset(atUTC: instant)
       statistics.add(Reading.sensor(100, at: instant + Int64(offset), offset: offset))
     }
-    let result = statistics.finish { zone.place($0).utcOffset }
+    let result = statistics.finish { zone.placement(of: $0).utcOffset }
     #expect(result.groups.map(\.sensor.possibleMinutes) == [1440, change.minutes, 1440])
     #expect(result.groups.map(\.sensor.minutes) == [1440, change.minutes, 1440])
     #expect(result.groups.map(\.sensor.active.number) == [100, 100, 100])
@@ -122,7 +122,7 @@ struct ClockChangeTests {
       let offset = zone.offset(atUTC: instant)
       statistics.add(Reading.sensor(100, at: instant + Int64(offset), offset: offset))
     }
-    let hours = statistics.finish { zone.place($0).utcOffset }.groups
+    let hours = statistics.finish { zone.placement(of: $0).utcOffset }.groups
     #expect(hours.map(\.sensor.readings) == (0..<24).map { $0 == 2 ? 48 : 36 })
     #expect(hours.map(\.sensor.possibleMinutes) == (0..<24).map { $0 == 2 ? 240 : 180 })
   }
@@ -138,7 +138,7 @@ struct ClockChangeTests {
         let offset = zone.offset(atUTC: instant)
         statistics.add(Reading.sensor(100, at: instant + Int64(offset), offset: offset))
       }
-      let result = statistics.finish { zone.place($0).utcOffset }
+      let result = statistics.finish { zone.placement(of: $0).utcOffset }
       return result.total.sensor.ranges[GlucoseBand.target.rawValue].percent
     }
     #expect(percent(23 * 60).number == 100)

@@ -241,7 +241,7 @@ struct StatisticsTests {
       let offset = zone.offset(atUTC: instant)
       statistics.add(Reading.sensor(100, at: instant + Int64(offset), offset: offset))
     }
-    let result = statistics.finish { zone.place($0).utcOffset }
+    let result = statistics.finish { zone.placement(of: $0).utcOffset }
     #expect(result.groups.map(\.sensor.readings) == [300, 288])
     #expect(result.groups.map(\.sensor.possibleMinutes) == [1500, 1440])
     #expect(result.groups.map(\.sensor.active.number) == [100, 100])
@@ -251,7 +251,7 @@ struct StatisticsTests {
   @Test func anHourSkippedByAClockChangeIsNotCountedAsPossibleSensorTime() throws {
     var zone = try LogbookZone(name: "Europe/Berlin")
     let period = Period(start: Time.at("2026-03-28T23:00"), end: Time.at("2026-03-29T22:00"))
-    let hours = PossibleSensorTime(period, by: .hour) { zone.place($0).utcOffset }
+    let hours = PossibleSensorTime(period, by: .hour) { zone.placement(of: $0).utcOffset }
     #expect(hours.total.minutes == 23 * 60 && hours.total.days == 1)
     #expect(hours.groups[2] == nil && hours.groups.count == 23)
   }

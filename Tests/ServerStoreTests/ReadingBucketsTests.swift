@@ -116,28 +116,28 @@ import Testing
   @Test func twoVerificationsInTurnKeepTheirOwnDigestBuckets() async throws {
     let (first, second) = (try read(3, in: "first"), try read(5, in: "second"))
     let compared = ComparedLogbook()
-    await compared.keep(first, of: "a 1")
-    await compared.keep(second, of: "b 1")
+    await compared.cache(first, of: "a 1")
+    await compared.cache(second, of: "b 1")
     #expect(await compared.buckets(of: "a 1").last == 3)
     #expect(await compared.buckets(of: "b 1").last == 5)
     #expect(await compared.buckets(of: "a 2").last == 0)
-    await compared.keep(ReadingBuckets(), of: "a 1")
+    await compared.cache(ReadingBuckets(), of: "a 1")
     #expect(await compared.buckets(of: "a 1").last == 3, "an answer that was late takes nothing back")
   }
 
   @Test func theDigestBucketsKeptForComparisonsAreBounded() async throws {
     let buckets = try read(4, in: "few")
     let compared = ComparedLogbook(maxReadings: 8)
-    for number in 0..<3 { await compared.keep(buckets, of: "\(number)") }
+    for number in 0..<3 { await compared.cache(buckets, of: "\(number)") }
     for number in 0..<3 { #expect(await compared.buckets(of: "\(number)").last == 4) }
-    await compared.keep(buckets, of: "0")
-    await compared.keep(buckets, of: "3")
+    await compared.cache(buckets, of: "0")
+    await compared.cache(buckets, of: "3")
     #expect(await compared.buckets(of: "1").last == 0, "it asked longest ago")
     #expect(await compared.buckets(of: "0").last == 4)
     let strict = ComparedLogbook(maxReadings: 0)
-    await strict.keep(buckets, of: "a")
+    await strict.cache(buckets, of: "a")
     #expect(await strict.buckets(of: "a").last == 4, "the last one is kept whatever its size")
-    for number in 0..<20 { await compared.keep(ReadingBuckets(), of: "empty \(number)") }
+    for number in 0..<20 { await compared.cache(ReadingBuckets(), of: "empty \(number)") }
     #expect(await compared.buckets(of: "3").last == 0)
   }
 }

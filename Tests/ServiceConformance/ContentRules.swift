@@ -27,7 +27,7 @@ enum ContentRules {
   }
 
   private static func held(_ client: Client, _ digest: String? = nil) async throws -> HeldContent {
-    try await client.service.neededAttachments.held(digest ?? content.digest, client.run)
+    try await client.service.neededAttachments.heldContent(of: digest ?? content.digest, client.run)
   }
 
   private static func part(_ offset: Int64, _ limit: Int, _ client: Client) async throws -> ContentPart? {

@@ -135,11 +135,13 @@ enum PortRules {
     ServiceRule("anAttachmentIsSentInPartsAndFetchedInOtherParts") { service, _ in
       let attachments = try service.neededAttachments
       let run = Client.run(1)
-      #expect(try await attachments.held(content.digest, run) == HeldContent())
+      #expect(try await attachments.heldContent(of: content.digest, run) == HeldContent())
       #expect(try await attachments.part(of: content.digest, from: 0, limit: 100, run) == nil)
       let first = try await attachments.append(Array(bytes[..<2000]), to: content, at: 0, run)
       #expect(first == .holds(HeldContent(bytes: 2000, size: content.size)))
-      #expect(try await attachments.held(content.digest, run) == HeldContent(bytes: 2000, size: content.size))
+      #expect(
+        try await attachments.heldContent(of: content.digest, run)
+          == HeldContent(bytes: 2000, size: content.size))
       let again = try await attachments.append(Array(bytes[..<2000]), to: content, at: 0, run)
       #expect(again == .misplaced(HeldContent(bytes: 2000, size: content.size)), "as when an answer was lost")
       let last = try await attachments.append(Array(bytes[2000...]), to: content, at: 2000, run)
@@ -171,12 +173,12 @@ enum PortRules {
       let attachments = try service.neededAttachments
       let other = AttachmentContent(digest: String(repeating: "a", count: 64), size: content.size)
       #expect(try await attachments.append(bytes, to: other, at: 0, Client.run(1)) == .wrongDigest)
-      #expect(try await attachments.held(other.digest, Client.run(1)) == HeldContent())
+      #expect(try await attachments.heldContent(of: other.digest, Client.run(1)) == HeldContent())
     }
 
     ServiceRule("aReadOnlyLoginFetchesButCannotSendAttachments") { _, service in
       let attachments = try service.neededAttachments
-      #expect(try await attachments.held(content.digest, Client.run(1)) == HeldContent())
+      #expect(try await attachments.heldContent(of: content.digest, Client.run(1)) == HeldContent())
       await #expect(throws: ServiceError.readOnly) {
         try await attachments.append(bytes, to: content, at: 0, Client.run(1))
       }

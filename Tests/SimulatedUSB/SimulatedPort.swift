@@ -46,7 +46,7 @@ package final class SimulatedPort: USBPort {
     return bytes
   }
 
-  package func keepReading(_ endpoint: USBEndpoint) throws(TransportError) {}
+  package func startReading(_ endpoint: USBEndpoint) throws(TransportError) {}
   package func clearHalt(_ endpoint: USBEndpoint) throws(TransportError) {}
   package func close() throws(Failure) { isClosed = true }
 

@@ -34,9 +34,10 @@ package struct ChosenPorts: LogbookService {
   package var batchLimits: BatchLimits { service.batchLimits }
 
   /// A copy of this service in which `zone` determines the shown times.
-  package func placing(in zone: LogbookZone) -> any LogbookService {
+  package func convertingTimes(in zone: LogbookZone) -> any LogbookService {
     ChosenPorts(
-      service.placing(in: zone), parts: parts, digests: digests, attachments: attachments, removal: removal,
+      service.convertingTimes(in: zone), parts: parts, digests: digests, attachments: attachments,
+      removal: removal,
       moving: moving)
   }
 

@@ -4,9 +4,9 @@ package import Logbook
 
 extension FaultyRemote: AttachmentService {
   /// How much of a content the server has, as a number of bytes.
-  package func held(_ digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent {
+  package func heldContent(of digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent {
     try await exchange("held", items: 1, at: \.attachments) { (host) async throws(ServiceError) in
-      try await host.held(digest, run)
+      try await host.heldContent(of: digest, run)
     }
   }
 

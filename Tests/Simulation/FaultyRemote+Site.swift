@@ -12,7 +12,7 @@ extension FaultyRemote: MovingService, RemovalService {
 
   /// Sets the zone of this connection and returns the same connection, since only one upload at a time uses
   /// it.
-  nonisolated package func placing(in zone: LogbookZone) -> any LogbookService {
+  nonisolated package func convertingTimes(in zone: LogbookZone) -> any LogbookService {
     self.zone.withLock { $0 = zone }
     return self
   }

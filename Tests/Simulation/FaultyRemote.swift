@@ -236,7 +236,7 @@ extension FaultyRemote {
   ) async throws(ServiceError) -> Answer {
     let (connection, zone) = (connection, zone.withLock { $0 })
     let request = { @Sendable () async throws(ServiceError) in
-      try await ask(zone.map { connection().placing(in: $0) } ?? connection())
+      try await ask(zone.map { connection().convertingTimes(in: $0) } ?? connection())
     }
     requests.append("\(name) \(items)")
     // The event runs after the server's work. For the sender, this looks the same as an event before it.

@@ -118,7 +118,7 @@ extension SimulatedStorageHost {
   /// How much of an attachment content the server has.
   package func held(_ digest: String) async throws -> HeldContent {
     guard let attachments = service.attachments else { throw Broken("the server stores no content") }
-    return try await attachments.held(digest, observer)
+    return try await attachments.heldContent(of: digest, observer)
   }
 }
 

@@ -132,7 +132,7 @@ private actor SiteRemote: LogbookService, MovingService, RemovalService {
   nonisolated var moving: (any MovingService)? { self }
   nonisolated var removal: (any RemovalService)? { self }
 
-  nonisolated func placing(in zone: LogbookZone) -> any LogbookService {
+  nonisolated func convertingTimes(in zone: LogbookZone) -> any LogbookService {
     self.zone.withLock { $0 = zone }
     return self
   }
@@ -181,7 +181,7 @@ private actor SiteRemote: LogbookService, MovingService, RemovalService {
   /// The remote for a run. If an upload has set a zone, the remote uses this zone for shown times.
   private func remote(_ run: String) throws(ServiceError) -> any LogbookService {
     let remote = try session(run)
-    return zone.withLock { $0 }.map { remote.placing(in: $0) } ?? remote
+    return zone.withLock { $0 }.map { remote.convertingTimes(in: $0) } ?? remote
   }
 
   private func session(_ run: String) throws(ServiceError) -> any LogbookService {

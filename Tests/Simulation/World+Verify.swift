@@ -34,7 +34,7 @@ extension World {
 
   /// Checks that a comparison finds no difference after all nodes have synced.
   func checkNoDifference(_ node: SimulatedNode) async throws {
-    let way = try site?.observer().placing(in: node.sync().compare { try $0.timezone() }) ?? node.way
+    let way = try site?.observer().convertingTimes(in: node.sync().compare { try $0.timezone() }) ?? node.way
     guard let session = VerifySession(try node.sync(), way, named: "simulation") else { return }
     do {
       try await session.compare()

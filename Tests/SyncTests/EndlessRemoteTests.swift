@@ -203,8 +203,8 @@ private final class ByteWise: AttachmentService {
 
   var partCount: Int { count.withLock { $0 } }
 
-  func held(_ digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent {
-    try await service.held(digest, run)
+  func heldContent(of digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent {
+    try await service.heldContent(of: digest, run)
   }
 
   func append(

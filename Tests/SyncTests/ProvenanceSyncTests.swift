@@ -14,7 +14,7 @@ import Testing
   private static let guid = Digest.uuid(of: ["record", "test", "row"])
 
   private func known(_ state: RecordState, _ provenance: Provenance? = diary) -> RecordState {
-    state.learning(provenance)
+    state.addingProvenance(provenance)
   }
 
   // MARK: Merging

@@ -25,7 +25,7 @@ package final class InputDatabase {
   /// The maximum number of bytes of JSON text that `write` makes from one file.
   static let maxText = 4 << 30
   /// The number of SQLite's virtual machine steps between two checks of the bounds.
-  private static let stepsOfALook: Int32 = 10_000
+  private static let stepsPerCheck: Int32 = 10_000
 
   private let name: String
   private let size: Int64
@@ -50,7 +50,7 @@ package final class InputDatabase {
         .badInput, "\(name): the database is truncated: \(size) of \(whole) bytes; export it again")
     }
     (self.name, self.size) = (name, size)
-    bounds = Bounds(looks: 1000 + Int(size / 1000), isInterrupted)
+    bounds = Bounds(checks: 1000 + Int(size / 1000), isInterrupted)
     guard DescriptorFiles.registration == SQLITE_OK else {
       throw Failure(.inputOutput, "SQLite cannot be set up")
     }
@@ -76,10 +76,10 @@ package final class InputDatabase {
     for (limit, value) in limits { sqlite3_limit(connection, limit, value) }
     // SQLite loads extensions only on request, so none is loaded here.
     sqlite3_progress_handler(
-      connection, Self.stepsOfALook,
+      connection, Self.stepsPerCheck,
       { bounds in
         guard let bounds else { return 1 }
-        return Unmanaged<Bounds>.fromOpaque(bounds).takeUnretainedValue().look() ? 0 : 1
+        return Unmanaged<Bounds>.fromOpaque(bounds).takeUnretainedValue().check() ? 0 : 1
       }, Unmanaged.passUnretained(bounds).toOpaque())
     for setting in [
       "trusted_schema = OFF", "query_only = ON", "cell_size_check = ON", "temp_store = MEMORY",
@@ -192,20 +192,20 @@ package final class InputDatabase {
 
 /// Limits SQLite's work on a file. The limit depends on the size of the file, not on the clock.
 private final class Bounds {
-  private var looksLeft: Int
+  private var checksLeft: Int
   private let isInterrupted: () -> Bool
   private(set) var wasInterrupted = false
 
-  init(looks: Int, _ isInterrupted: @escaping () -> Bool) {
-    looksLeft = looks
+  init(checks: Int, _ isInterrupted: @escaping () -> Bool) {
+    checksLeft = checks
     self.isInterrupted = isInterrupted
   }
 
   /// Counts one check of the bounds. Returns whether the work may continue.
-  func look() -> Bool {
-    looksLeft -= 1
+  func check() -> Bool {
+    checksLeft -= 1
     wasInterrupted = isInterrupted()
-    return looksLeft > 0 && !wasInterrupted
+    return checksLeft > 0 && !wasInterrupted
   }
 }
 

@@ -28,7 +28,7 @@ struct SheetWriter {
   }
 
   mutating func add(text bytes: UnsafeBufferPointer<UInt8>, column: Int) throws {
-    dates.note(text: bytes, column: column)
+    dates.observe(text: bytes, column: column)
     try text.add(bytes, column: column, isText: true)
   }
 
@@ -75,7 +75,7 @@ struct SheetWriter {
     let place = min(column, SheetText.maxColumns - 1)
     if showsTime || time.seconds != 0 { hasTimes[place] = true }
     let withTime = hasTimes[place]
-    dates.note(time, column: column)
+    dates.observe(time, column: column)
     try addCell(column) { time.append(to: &$0, withTime: withTime) }
   }
 
@@ -138,13 +138,13 @@ struct DateColumns {
   private static let minTexts = 2
   private var columns = [SheetColumn](repeating: SheetColumn(), count: SheetText.maxColumns)
 
-  mutating func note(_ date: SheetTime, column: Int) {
+  mutating func observe(_ date: SheetTime, column: Int) {
     guard column < columns.count, !columns[column].hasLateDays else { return }
     columns[column].hasDates = true
     columns[column].hasLateDays = date.dayOfMonth > 12
   }
 
-  mutating func note(text: UnsafeBufferPointer<UInt8>, column: Int) {
+  mutating func observe(text: UnsafeBufferPointer<UInt8>, column: Int) {
     guard text.count >= 8, text[0] &- 0x30 <= 9, column < columns.count, Self.isUnambiguousDate(text) else {
       return
     }

@@ -49,7 +49,7 @@ struct EntryObject {
   private init() {}
 
   private mutating func read(_ name: String, _ scanner: inout JSONScanner) throws(JSONError) -> Bool {
-    if scanner.passes(word: "null") { return true }
+    if scanner.consume(word: "null") { return true }
     switch name {
     case "item", "kind", "time", "device_time", "utc_offset", "offset_source", "unit", "range", "marks",
       "vendor",

@@ -184,7 +184,7 @@ extension ReportPages {
 extension LogbookZone {
   /// The instant at which a clock in the logbook's zone showed a time. Both are in seconds.
   fileprivate mutating func instant(ofShown seconds: Int64) -> Int64 {
-    seconds - Int64(place(DeviceTime(seconds: seconds)).utcOffset)
+    seconds - Int64(placement(of: DeviceTime(seconds: seconds)).utcOffset)
   }
 }
 

@@ -85,7 +85,7 @@ struct AccuChekMobileFormat: ExportFormat {
   var generatedAt: Int64? {
     madeAt.map { time in
       var zone = options.zone
-      return time.seconds - Int64(zone.place(time).utcOffset)
+      return time.seconds - Int64(zone.placement(of: time).utcOffset)
     }
   }
 

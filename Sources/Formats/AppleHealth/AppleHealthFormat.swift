@@ -157,7 +157,7 @@ extension AppleHealthFormat {
       out.add(
         Reading(
           device: out.device(vendor: "Apple Health", model: row[Name.source], serial: .absent), kind: kind,
-          tick: utc, at: shown.deviceTime, placement: out.place(shown), measurement, marks: marks,
+          tick: utc, at: shown.deviceTime, placement: out.placement(of: shown), measurement, marks: marks,
           line: row.line))
     }
   }

@@ -269,7 +269,7 @@ struct BackgroundDigest {
   /// Adds bytes. The caller may change the bytes after the return. Waits until the previous bytes are hashed,
   /// so that a fast reader cannot accumulate them.
   func update(_ bytes: UnsafeRawBufferPointer) {
-    thread.afterwards { work in
+    thread.wait { work in
       work.piece.removeAll(keepingCapacity: true)
       work.piece.append(contentsOf: bytes)
     }
@@ -280,5 +280,5 @@ struct BackgroundDigest {
   }
 
   /// The digest of all bytes so far.
-  var digest: Digest { thread.afterwards { $0.digest } }
+  var digest: Digest { thread.wait { $0.digest } }
 }

@@ -230,7 +230,7 @@ extension CareLinkFormat {
     case .rejected(let reason): out.reject(row, reason)
     case .measurement(let measurement):
       let reading = Reading(
-        device: device(row, in: &out), kind: kind, at: time.deviceTime, placement: out.place(time),
+        device: device(row, in: &out), kind: kind, at: time.deviceTime, placement: out.placement(of: time),
         measurement,
         marks: marks, line: row.line)
       if let copy, twins.keep(reading, copy) { return }

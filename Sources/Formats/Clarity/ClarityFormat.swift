@@ -296,7 +296,7 @@ extension ClarityFormat {
   ) -> Reading? {
     let device = device(row, in: &out)
     let clock = Int(device.number)
-    let placement = out.place(shown)
+    let placement = out.placement(of: shown)
     let tick = row[columns.tick]
     if tick.isEmpty || row[columns.transmitter].isEmpty {
       // A change of the zone sets the clock back as well. Then the placement states that the time occurs
@@ -313,7 +313,7 @@ extension ClarityFormat {
     }
     return Reading(
       device: device, kind: .cbg, tick: number, at: shown.deviceTime,
-      placement: clocks[clock].place(shown.deviceTime, tick: number, as: placement, in: options.zone),
+      placement: clocks[clock].placement(of: shown.deviceTime, tick: number, as: placement, in: options.zone),
       measurement, line: row.line)
   }
 

@@ -145,7 +145,7 @@ struct DeviceClock {
   ///
   /// - Parameter placement: the zone's placement, in the first pass of a repeated hour.
   @inline(__always)
-  mutating func place(_ time: DeviceTime, tick: Int64, as placement: Placement, in zone: LogbookZone)
+  mutating func placement(of time: DeviceTime, tick: Int64, as placement: Placement, in zone: LogbookZone)
     -> Placement
   {
     if placement.source == .zoneOverlap {

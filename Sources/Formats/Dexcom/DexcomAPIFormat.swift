@@ -90,7 +90,7 @@ struct DexcomAPIFormat: ExportFormat {
       let model = row[Name.device]
       let device = out.device(
         vendor: "Dexcom", model: model.isEmpty ? .fixed("Dexcom API") : model, serial: transmitter)
-      let placement = out.place(time)
+      let placement = out.placement(of: time)
       if kind == .cbg, !transmitter.isEmpty, let tick = row[Name.ticks].integer {
         out.add(
           Reading(

@@ -68,7 +68,8 @@ struct DexcomShareFormat: ExportFormat {
       let device = out.device(Device(vendor: "Dexcom", model: model, format: Self.id))
       out.add(
         Reading(
-          device: device, kind: .cbg, tick: milliseconds, at: shown.deviceTime, placement: out.place(shown),
+          device: device, kind: .cbg, tick: milliseconds, at: shown.deviceTime,
+          placement: out.placement(of: shown),
           measurement, line: row.line))
     case .empty: out.skip("reading without a value")
     case .rejected(let reason): out.reject(row, reason)

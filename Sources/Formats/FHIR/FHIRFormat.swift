@@ -278,7 +278,7 @@ extension FHIRFormat {
     _ row: Row, into out: inout BatchBuilder
   ) {
     let time = zoneOffsets.localised(time)
-    let placement = out.place(time)
+    let placement = out.placement(of: time)
     guard let offset = time.utcOffset else {
       return out.add(
         Reading(

@@ -384,7 +384,8 @@ struct GenericFormat: ExportFormat {
         return out.reject(row, "invalid record number; expected a whole number such as 1234")
       }
       var reading = Reading(
-        device: device(of: row, in: &out), kind: word.kind, at: time.deviceTime, placement: out.place(time),
+        device: device(of: row, in: &out), kind: word.kind, at: time.deviceTime,
+        placement: out.placement(of: time),
         measurement, marks: word.marks, line: row.line)
       if columns[.control] >= 0, isSet(row[columns[.control]]) { reading.marks.insert(.controlSolution) }
       if let tick {

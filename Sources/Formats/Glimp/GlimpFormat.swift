@@ -135,7 +135,7 @@ extension GlimpFormat {
     _ device: DeviceIndex, _ kind: ReadingKind, _ time: ShownTime, _ instant: Int64?,
     _ measurement: Measurement, _ row: Row, _ out: inout BatchBuilder
   ) -> Reading {
-    let placement = out.place(time)
+    let placement = out.placement(of: time)
     guard let instant else {
       return Reading(
         device: device, kind: kind, at: time.deviceTime, placement: placement, measurement, line: row.line)

@@ -86,7 +86,7 @@ struct GlurooFormat: ExportFormat {
       out.add(
         Reading(
           device: out.device(Device(vendor: "Gluroo", model: model, format: Self.id)), kind: kind, tick: utc,
-          at: shown.deviceTime, placement: out.place(shown), measurement, line: row.line))
+          at: shown.deviceTime, placement: out.placement(of: shown), measurement, line: row.line))
     }
   }
 

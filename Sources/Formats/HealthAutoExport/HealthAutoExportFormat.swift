@@ -155,7 +155,7 @@ struct HealthAutoExportFormat: ExportFormat {
             ?? sources.kind(
               name: point[Point.source], device: .absent, isMarked: Self.isMarked(point)),
           tick: utc, at: shown.deviceTime,
-          placement: out.place(shown), measurement, marks: marks, line: point.line))
+          placement: out.placement(of: shown), measurement, marks: marks, line: point.line))
     }
   }
 }

@@ -141,7 +141,7 @@ struct JugglucoFormat: ExportFormat {
       out.add(
         Reading(
           device: device, kind: givenKind ?? .cbg, tick: instant, at: time.deviceTime,
-          placement: out.place(time), measurement, line: row.line))
+          placement: out.placement(of: time), measurement, line: row.line))
     }
   }
 

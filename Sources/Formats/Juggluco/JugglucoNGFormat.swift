@@ -98,7 +98,8 @@ struct JugglucoNGFormat: ExportFormat {
         vendor: "Juggluco", model: .fixed("Juggluco"), serial: row[columns[.serial]])
       out.add(
         Reading(
-          device: device, kind: .cbg, tick: seconds, at: shown.deviceTime, placement: out.place(shown),
+          device: device, kind: .cbg, tick: seconds, at: shown.deviceTime,
+          placement: out.placement(of: shown),
           measurement, line: row.line))
     }
   }

@@ -76,7 +76,7 @@ struct LevelsFormat: ExportFormat {
       out.add(
         Reading(
           device: out.device(Device(vendor: "Levels", model: model, format: Self.id)), kind: kind, tick: utc,
-          at: shown.deviceTime, placement: out.place(shown), measurement, line: row.line))
+          at: shown.deviceTime, placement: out.placement(of: shown), measurement, line: row.line))
     }
     return .data
   }

@@ -137,7 +137,7 @@ extension LibreDesktopFormat {
       out.add(
         Reading(
           device: device(in: &out), kind: kind, tick: id, at: time.deviceTime,
-          placement: place(time, in: &out),
+          placement: placement(of: time, in: &out),
           measurement, marks: LibreLimits.mark(cell, kind, glucose), line: row.line))
     case .empty: return
     case .rejected(let reason): out.reject(row, reason)
@@ -155,17 +155,17 @@ extension LibreDesktopFormat {
   /// The placement of a time. In the repeated hour of autumn, a step back in the order of the memory begins
   /// the second pass.
   @inline(__always)
-  private mutating func place(_ time: ShownTime, in out: inout BatchBuilder) -> Placement {
-    let placement = out.place(time)
+  private mutating func placement(of time: ShownTime, in out: inout BatchBuilder) -> Placement {
+    let placement = out.placement(of: time)
     guard placement.source == .zoneOverlap else {
       newestInOverlap = nil
       isSecondPass = false
       return placement
     }
-    return placeInOverlap(time.deviceTime.seconds, placement)
+    return placementInOverlap(time.deviceTime.seconds, placement)
   }
 
-  private mutating func placeInOverlap(_ seconds: Int64, _ placement: Placement) -> Placement {
+  private mutating func placementInOverlap(_ seconds: Int64, _ placement: Placement) -> Placement {
     if let newest = newestInOverlap, seconds < newest - TickClock.setBackSeconds { isSecondPass = true }
     newestInOverlap = max(newestInOverlap ?? seconds, seconds)
     guard isSecondPass else { return placement }

@@ -137,7 +137,7 @@ struct LibreLinkUpFormat: ExportFormat {
       out.add(
         Reading(
           device: device, kind: kind, tick: factory.seconds, at: shown.deviceTime,
-          placement: out.place(shown),
+          placement: out.placement(of: shown),
           measurement, line: row.line))
     case .empty: out.skip("measurement without a value")
     case .rejected(let reason): out.reject(row, reason)

@@ -48,7 +48,8 @@ struct LingoFormat: ExportFormat {
       out.add(
         Reading(
           device: out.device(Device(vendor: "Abbott", model: model, format: Self.id)), kind: .cbg,
-          tick: shown.deviceTime.seconds - Int64(offset), at: shown.deviceTime, placement: out.place(shown),
+          tick: shown.deviceTime.seconds - Int64(offset), at: shown.deviceTime,
+          placement: out.placement(of: shown),
           measurement, line: row.line))
     }
     return .data

@@ -136,7 +136,8 @@ struct NightscoutFormat: ExportFormat {
     _ shown: ShownTime, _ document: NightscoutRow, into out: inout BatchBuilder
   ) {
     let reading = NightscoutEntry.reading(
-      kind, measurement, marks, at: instant, shown, out.place(shown), device: device(document, in: &out),
+      kind, measurement, marks, at: instant, shown, out.placement(of: shown),
+      device: device(document, in: &out),
       line: document.row.line)
     out.add(reading, byClock: instant.isWallClock)
   }

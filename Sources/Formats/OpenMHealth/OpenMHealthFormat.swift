@@ -159,7 +159,7 @@ extension OpenMHealthFormat {
     let kind = Self.kind(of: row[place + Body.specimen]) ?? kind
     let marks = Self.marks(row, place)
     let time = zoneOffsets.localised(time)
-    let placement = out.place(time)
+    let placement = out.placement(of: time)
     guard let offset = time.utcOffset else {
       return out.add(
         Reading(

@@ -56,7 +56,8 @@ struct AutumnPasses {
     for (_, index) in equal {
       let reading = readings[index]
       readings[index].placement = Placement(
-        utcOffset: TickClock.later(reading.deviceTime, reading.placement, zone), source: .stated)
+        utcOffset: TickClock.offsetOfSecondOccurrence(reading.deviceTime, reading.placement, zone),
+        source: .stated)
     }
   }
 

@@ -48,8 +48,8 @@ struct BatchBuilder {
 
   /// The placement of a shown time in UTC: by the offset that it states, or else by the zone.
   @inline(__always)
-  mutating func place(_ time: ShownTime) -> Placement {
-    guard let offset = time.utcOffset else { return zone.place(time.deviceTime) }
+  mutating func placement(of time: ShownTime) -> Placement {
+    guard let offset = time.utcOffset else { return zone.placement(of: time.deviceTime) }
     return Placement(utcOffset: offset, source: time.isInstant ? .instant : .stated)
   }
 
@@ -82,7 +82,8 @@ struct BatchBuilder {
     case .measurement(let measurement):
       add(
         Reading(
-          device: device, kind: kind, at: time.deviceTime, placement: place(time), measurement, marks: marks,
+          device: device, kind: kind, at: time.deviceTime, placement: placement(of: time), measurement,
+          marks: marks,
           line: row.line))
       return true
     case .empty: return false
@@ -116,7 +117,7 @@ struct BatchBuilder {
     byClock: Bool = false, _ fields: [String: FieldValue]
   ) {
     var record = ImportedRecord(
-      kind: kind, at: time.deviceTime, placement: place(time), fields: RecordFields(fields),
+      kind: kind, at: time.deviceTime, placement: placement(of: time), fields: RecordFields(fields),
       sourceID: sourceID, owner: owner, source: source, line: line)
     record.isDeletedAtSource = isDeletedAtSource
     record.isIdentifiedByShownTime = isIdentifiedByShownTime

@@ -142,7 +142,8 @@ extension SiDiaryFormat {
     }
     out.add(
       Reading(
-        device: device(in: &out), kind: .cbg, at: time.deviceTime, placement: out.place(time), measurement,
+        device: device(in: &out), kind: .cbg, at: time.deviceTime, placement: out.placement(of: time),
+        measurement,
         line: row.line))
     return true
   }

@@ -116,12 +116,12 @@ struct SibionicsFormat: ExportFormat {
     let marks: ReadingMarks = isHighest ? .atLimit : []
     guard let offset = shown.utcOffset else {
       return Reading(
-        device: device, kind: kind, at: shown.deviceTime, placement: out.place(shown), measurement,
+        device: device, kind: kind, at: shown.deviceTime, placement: out.placement(of: shown), measurement,
         marks: marks, line: row.line)
     }
     return Reading(
       device: device, kind: kind, tick: shown.deviceTime.seconds - Int64(offset), at: shown.deviceTime,
-      placement: out.place(shown), measurement, marks: marks, line: row.line)
+      placement: out.placement(of: shown), measurement, marks: marks, line: row.line)
   }
 }
 

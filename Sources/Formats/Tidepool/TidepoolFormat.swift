@@ -158,7 +158,7 @@ struct TidepoolFormat: ExportFormat {
       out.add(
         Reading(
           device: device(row, in: &out), kind: kind, tick: instant.milliseconds, at: shown.deviceTime,
-          placement: out.place(shown), measurement, marks: marks, line: row.line))
+          placement: out.placement(of: shown), measurement, marks: marks, line: row.line))
       addNotes(row, into: &out)
     case .empty: out.skip("\(kind.name) without value")
     case .rejected(let reason): out.reject(row, reason)

@@ -25,7 +25,7 @@ struct RowZones {
       zones[key] = .some(zone)
     }
     guard case .some(.some(var zone)) = zones[key] else { return time }
-    let placement = zone.place(time.deviceTime)
+    let placement = zone.placement(of: time.deviceTime)
     zones[key] = .some(zone)
     return ShownTime(time.deviceTime, utcOffset: placement.utcOffset)
   }

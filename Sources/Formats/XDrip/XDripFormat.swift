@@ -118,7 +118,7 @@ extension XDripFormat {
       let device = out.device(Device(vendor: "xDrip+", model: model, format: Self.id))
       out.add(
         Reading(
-          device: device, kind: kind, tick: tick, at: time.deviceTime, placement: out.place(time),
+          device: device, kind: kind, tick: tick, at: time.deviceTime, placement: out.placement(of: time),
           measurement, marks: marks, line: row.line))
     }
   }

@@ -49,7 +49,7 @@ package actor ComparedLogbook {
   private static let maxComparisons = 8
   /// The maximum number of readings in all cached comparisons except the latest: 32 MiB of memory.
   private let maxReadings: Int
-  private var kept: [(comparison: String, buckets: ReadingBuckets)] = []
+  private var cached: [(comparison: String, buckets: ReadingBuckets)] = []
 
   /// An empty cache.
   package init(maxReadings: Int = 4 << 20) { self.maxReadings = maxReadings }
@@ -58,24 +58,24 @@ package actor ComparedLogbook {
   ///
   /// - Parameter comparison: a text that identifies the run, and the opened file or database.
   package func buckets(of comparison: String) -> ReadingBuckets {
-    kept.first { $0.comparison == comparison }?.buckets ?? ReadingBuckets()
+    cached.first { $0.comparison == comparison }?.buckets ?? ReadingBuckets()
   }
 
   /// Removes a comparison from the cache.
-  package func forget(_ comparison: String) { kept.removeAll { $0.comparison == comparison } }
+  package func forget(_ comparison: String) { cached.removeAll { $0.comparison == comparison } }
 
   /// Puts the buckets of a comparison in the cache. Comparisons that were used longest ago are removed if
   /// necessary.
-  package func keep(_ buckets: ReadingBuckets, of comparison: String) {
+  package func cache(_ buckets: ReadingBuckets, of comparison: String) {
     var last = (comparison: comparison, buckets: buckets)
-    if let place = kept.firstIndex(where: { $0.comparison == comparison }) {
-      let known = kept.remove(at: place)
+    if let place = cached.firstIndex(where: { $0.comparison == comparison }) {
+      let known = cached.remove(at: place)
       if known.buckets.last > buckets.last { last = known }
     }
-    kept.append(last)
-    var others = kept.dropLast().reduce(0) { $0 + $1.buckets.count }
-    while kept.count > 1, kept.count > Self.maxComparisons || others > maxReadings {
-      others -= kept.removeFirst().buckets.count
+    cached.append(last)
+    var others = cached.dropLast().reduce(0) { $0 + $1.buckets.count }
+    while cached.count > 1, cached.count > Self.maxComparisons || others > maxReadings {
+      others -= cached.removeFirst().buckets.count
     }
   }
 }

@@ -74,11 +74,11 @@ extension RecordJudge {
     if change.state.agrees(with: current.state), !isDecided {
       // The answer `conflict` contains the provenance, which the client does not know yet. A client whose
       // change is based on this revision already knows the provenance.
-      if current.state.teachesProvenance(to: change.state), change.base != current.revision {
+      if current.state.addsProvenance(to: change.state), change.base != current.revision {
         return try conflict(change, current)
       }
-      if change.state.teachesProvenance(to: current.state), !change.state.isDeleted {
-        return try store(change, current.state.learning(change.state.provenance), isKnown: true)
+      if change.state.addsProvenance(to: current.state), !change.state.isDeleted {
+        return try store(change, current.state.addingProvenance(change.state.provenance), isKnown: true)
       }
       try table.keepAnswer(to: change, current.revision)
       return .accepted(revision: current.revision)

@@ -28,11 +28,11 @@ extension IngestWriter {
     var placer = try ReadingPlacer(database, batch.devices)
     var zone = input.given ?? placer.all.zone()
     for reading in readings {
-      let placed = input.given == nil ? placer.placement(of: reading) : zone.place(reading.deviceTime)
+      let placed = input.given == nil ? placer.placement(of: reading) : zone.placement(of: reading.deviceTime)
       note(reading.deviceTime, reading.placement, placed, zone)
     }
     for record in records {
-      note(record.deviceTime, record.placement, zone.place(record.deviceTime), zone)
+      note(record.deviceTime, record.placement, zone.placement(of: record.deviceTime), zone)
     }
   }
 

@@ -131,7 +131,7 @@ struct StatedZone {
         let placement = try rows.placement(6, in: name)
         guard placement.source != .ticks else { continue }
         let time = DeviceTime(seconds: try rows.seconds(5, in: name))
-        if placing.placed(time, placement).1.utcOffset != placement.utcOffset { moved.append(point) }
+        if placing.recalculated(time, placement).1.utcOffset != placement.utcOffset { moved.append(point) }
       }
       let (points, otherPoints, movedPoints) = (all.finish(), others.finish(), moved.finish())
       guard !points.isEmpty else { continue }
@@ -161,7 +161,7 @@ struct StatedZone {
       let (time, placement, isHidden): (DeviceTime, Placement, Bool) = (
         try stored.deviceTime(2), try stored.placement(3), try stored[5]
       )
-      if from != ingest, !isHidden, placing.placed(time, placement).1.utcOffset != placement.utcOffset {
+      if from != ingest, !isHidden, placing.recalculated(time, placement).1.utcOffset != placement.utcOffset {
         brought.moved.records[guid] = ""
       }
     }

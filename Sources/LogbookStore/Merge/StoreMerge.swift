@@ -332,7 +332,7 @@ private final class RecordMerge {
     }
     if mine.state.agrees(with: theirs.state) {
       if aged.isImportedThere { try noteKnown(aged) }
-      if theirs.state.teachesProvenance(to: mine.state), !mine.state.isDeleted { try learn(theirs) }
+      if theirs.state.addsProvenance(to: mine.state), !mine.state.isDeleted { try learn(theirs) }
       outcome.known = 1
     } else if try takes(aged, over: mine) {
       try StatedContents(database).noteContent(of: mine, replacedBy: theirs.state)

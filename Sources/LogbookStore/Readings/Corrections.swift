@@ -312,7 +312,7 @@ extension Corrections {
     let visibility = try Visibility(WithdrawalChanges.items(database))
     let undone = try ImportContribution.undone(database)
     let rows = try Row.fetchCursor(database.cachedStatement(sql: Self.candidates))
-    var ordered: (series: SeriesName, said: SeriesVisibility.Ordered, runs: KnownRunCursor)?
+    var ordered: (series: SeriesName, said: SeriesVisibility.VisibilityCursor, runs: KnownRunCursor)?
     while let row = try rows.next() {
       let reading = try StoredReading(row)
       let row = StoredRow(row, of: "reading", key: 3..<7)

@@ -122,7 +122,7 @@ enum RecordColumns {
   ///
   /// - Parameter placer: derives the offset if the state has no stated one.
   static func arguments(_ state: RecordState, _ placer: RecordPlacer) throws -> StatementArguments {
-    let (time, placement) = try placer.placed(state.deviceTime, state.placement)
+    let (time, placement) = try placer.recalculated(state.deviceTime, state.placement)
     return arguments(state, at: time, placement)
   }
 

@@ -230,7 +230,7 @@ extension RecordEditor {
     }
     if let entry = draft.entryGuid { try Self.requireEntry(entry, for: guid, database) }
     try Self.requireLimits(draft, guid)
-    try Self.insert(draft.state(editedAt: now).learning(.typed), guid, database)
+    try Self.insert(draft.state(editedAt: now).addingProvenance(.typed), guid, database)
     return try Self.require(guid, database)
   }
 

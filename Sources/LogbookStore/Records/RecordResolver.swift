@@ -161,7 +161,7 @@ extension RecordResolver {
       state.fields = fields
       return try edit(to: state)
     case .both(let copy):
-      try RecordEditor.insert(conflict.theirs.learning(conflict.mine.provenance), copy, database)
+      try RecordEditor.insert(conflict.theirs.addingProvenance(conflict.mine.provenance), copy, database)
       return try edit(to: conflict.mine)
     }
   }

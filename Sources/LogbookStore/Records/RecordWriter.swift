@@ -92,7 +92,7 @@ final class RecordWriter {
         outcome.deleted.append(Digest.uuid(of: ["record", format, record.sourceID]))
         if record.fields.values.isEmpty { continue }
       }
-      let (time, placement) = try placer.placed(record.deviceTime, record.placement)
+      let (time, placement) = try placer.recalculated(record.deviceTime, record.placement)
       let row = RecordRow(record, format: format, at: time, placement)
       if let guid = record.guid {
         try store(row, guid: guid, &outcome)

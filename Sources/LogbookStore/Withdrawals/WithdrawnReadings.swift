@@ -64,7 +64,8 @@ struct WithdrawnReadings {
   /// Collects changes until there are `maxChanges`. Returns the position at which to continue; nil at the end
   /// of the range.
   private func collect(
-    _ found: inout FoundChanges, in positions: ClosedRange<Int64>, _ ordered: inout SeriesVisibility.Ordered
+    _ found: inout FoundChanges, in positions: ClosedRange<Int64>,
+    _ ordered: inout SeriesVisibility.VisibilityCursor
   ) throws -> Int64? {
     let readings = try readings(in: positions)
     var causes = try StoredCauses(series, positions, database)

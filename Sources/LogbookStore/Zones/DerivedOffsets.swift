@@ -294,10 +294,10 @@ final class RecordPlacer {
   init(_ database: Database) { self.database = database }
 
   /// The time and the placement to store: what the source states, and what the zones derive from it.
-  func placed(_ time: DeviceTime, _ placement: Placement) throws -> (DeviceTime, Placement) {
+  func recalculated(_ time: DeviceTime, _ placement: Placement) throws -> (DeviceTime, Placement) {
     if placement.source == .stated { return (time, placement) }
     var zone = try self.zone ?? LogbookZones(database).zone()
     defer { self.zone = zone }
-    return zone.placed(time, placement)
+    return zone.recalculated(time, placement)
   }
 }

@@ -71,6 +71,6 @@ struct ReadingPlacer {
 
   /// The placement that the zones derive for a reading.
   mutating func placement(of reading: Reading) -> Placement {
-    zones[places[Int(reading.device.number)]].place(reading.deviceTime)
+    zones[places[Int(reading.device.number)]].placement(of: reading.deviceTime)
   }
 }

@@ -92,8 +92,8 @@ struct RepeatedHours {
       guard var zone = placing[row.itemZone] else { continue }
       defer { placing[row.itemZone] = zone }
       let isPlaced = row.placement.source.placesShownTime
-      let first = isPlaced ? zone.place(row.time) : row.placement
-      let placement = clock.place(row.time, tick: row.key.position, as: first, in: zone)
+      let first = isPlaced ? zone.placement(of: row.time) : row.placement
+      let placement = clock.placement(of: row.time, tick: row.key.position, as: first, in: zone)
       if isPlaced, placement != row.placement { try set(placement, of: row.key) }
     }
   }

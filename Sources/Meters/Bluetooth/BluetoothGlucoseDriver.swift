@@ -48,7 +48,7 @@ private struct GlucoseOrder {
   var isWhole = true
   private var last: (sequence: UInt16, base: Int64, mark: String)?
 
-  mutating func note(_ measurement: GlucoseMeasurement, offsetMinutes: Int?) {
+  mutating func add(_ measurement: GlucoseMeasurement, offsetMinutes: Int?) {
     guard let base = measurement.baseTime?.seconds, let offsetMinutes else { return isWhole = false }
     if let last, measurement.sequence <= last.sequence || base < last.base { isWhole = false }
     last = (measurement.sequence, base, measurement.mark(offsetMinutes: offsetMinutes))
@@ -115,7 +115,7 @@ struct GlucoseMemory {
       return reject(number, error.reason)
     }
     offsetMinutes = measurement.offsetMinutes ?? offsetMinutes
-    order.note(measurement, offsetMinutes: offsetMinutes)
+    order.add(measurement, offsetMinutes: offsetMinutes)
     let context = contexts.removeValue(forKey: measurement.sequence)
     if measurement.hasContext, context == nil {
       guard !maker.hasKetones else {

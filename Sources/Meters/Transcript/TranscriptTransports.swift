@@ -63,7 +63,7 @@ public final class ReplayedTransport: Transport {
   public func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     guard next < steps.count else { throw .failed("the transcript ends at exchange \(next)") }
     let step = steps[next]
-    guard Self.agree(step.exchange, exchange) else {
+    guard Self.isSame(step.exchange, exchange) else {
       throw .failed("exchange \(next + 1) of the transcript differs from what the driver sends")
     }
     next += 1
@@ -71,7 +71,7 @@ public final class ReplayedTransport: Transport {
   }
 
   /// Whether two exchanges are the same. The maximum number of bytes to receive may differ.
-  private static func agree(_ recorded: LinkOperation, _ asked: LinkOperation) -> Bool {
+  private static func isSame(_ recorded: LinkOperation, _ asked: LinkOperation) -> Bool {
     switch (recorded, asked) {
     case (.receive, .receive): true
     case (.feature(let id, _), .feature(let other, _)): id == other

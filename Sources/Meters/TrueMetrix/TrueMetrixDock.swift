@@ -36,7 +36,7 @@ struct TrueMetrixDock {
   ///
   /// - Returns: the answer without the characters that identify it.
   func request(_ request: String, answer: String, doing: String) throws -> String {
-    guard let content = try askIfKnown(request, answer: answer, doing: doing) else {
+    guard let content = try requestIfKnown(request, answer: answer, doing: doing) else {
       throw Failure(
         .protocolViolation,
         "\(doing): the meter does not answer; take it out of the dock, put it back and retry")
@@ -45,7 +45,7 @@ struct TrueMetrixDock {
   }
 
   /// Sends a request that some meters may not know; nil if no valid answer arrives.
-  func askIfKnown(_ request: String, answer: String, doing: String) throws -> String? {
+  func requestIfKnown(_ request: String, answer: String, doing: String) throws -> String? {
     for _ in 0..<Self.tries {
       try send(request, doing: doing)
       if let content = try reply(answer, doing: doing) { return String(content.dropFirst(answer.count)) }

@@ -73,7 +73,7 @@ extension TrueMetrixDriver {
     let model = try dock.request("I", answer: "i", doing: doing)
     let serial = try dock.request("Z1", answer: "z1", doing: doing)
     let version = try dock.request("V", answer: "v", doing: doing)
-    let clock = try dock.askIfKnown("T", answer: "t", doing: "asking the meter for its clock")
+    let clock = try dock.requestIfKnown("T", answer: "t", doing: "asking the meter for its clock")
     return MeterIdentity(
       device: Device(vendor: "Trividia", model: Self.product(model), serial: serial, format: Self.id),
       firmware: version, clock: clock.flatMap(Self.time).map(meter.compareClock))

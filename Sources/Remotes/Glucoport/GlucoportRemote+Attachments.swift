@@ -5,7 +5,7 @@ import LogbookAPI
 import NIOHTTP1
 
 extension GlucoportRemote: AttachmentService {
-  func held(_ digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent {
+  func heldContent(of digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent {
     let answer = try await exchange.send(
       ExchangeRequest(method: .HEAD, path: try path(of: digest), headers: headers(run)))
     guard answer.status == 200 else {
@@ -15,7 +15,7 @@ extension GlucoportRemote: AttachmentService {
       throw serviceError(
         for: answer, ErrorBody(code, "it answers with status \(answer.status)", logbook: logbook))
     }
-    return try held(answer)
+    return try readHeldContent(answer)
   }
 
   func append(
@@ -30,8 +30,8 @@ extension GlucoportRemote: AttachmentService {
         method: .PATCH, path: try path(of: content.digest), headers: headers, body: bytes,
         mayBePacked: false))
     switch (answer.status, answer.headers.first(name: WireProtocol.errorHeader).flatMap(ErrorCode.init)) {
-    case (204, _): return .holds(try held(answer))
-    case (409, .misplaced): return .misplaced(try held(answer))
+    case (204, _): return .holds(try readHeldContent(answer))
+    case (409, .misplaced): return .misplaced(try readHeldContent(answer))
     case (422, .wrongDigest): return .wrongDigest
     case (507, .full): return .full("\(exchange.address.host): \(message(in: answer))")
     // If the answer has the error code of a glucoport server, the whole attachment is too large. If a proxy
@@ -51,7 +51,7 @@ extension GlucoportRemote: AttachmentService {
     switch (answer.status, answer.headers.first(name: WireProtocol.errorHeader).flatMap(ErrorCode.init)) {
     case (200, _) where offset == 0:
       try checkContent(answer)
-      guard try held(answer).bytes == answer.body.count else {
+      guard try readHeldContent(answer).bytes == answer.body.count else {
         throw exchange.violation("it returned a content of another length than it states")
       }
       return ContentPart(size: Int64(answer.body.count), bytes: answer.body)
@@ -59,7 +59,7 @@ extension GlucoportRemote: AttachmentService {
       try checkContent(answer)
       return try part(answer, from: offset, limit: limit)
     // The server's content ends before the requested offset.
-    case (416, _): return ContentPart(size: try held(answer).bytes, bytes: [])
+    case (416, _): return ContentPart(size: try readHeldContent(answer).bytes, bytes: [])
     // Only the error code of a glucoport server shows that the attachment's content is missing. A login page
     // or a proxy may also answer with status 404.
     case (404, .notFound): return nil
@@ -92,7 +92,7 @@ extension GlucoportRemote {
     }
   }
 
-  private func held(_ answer: ExchangeAnswer) throws(ServiceError) -> HeldContent {
+  private func readHeldContent(_ answer: ExchangeAnswer) throws(ServiceError) -> HeldContent {
     let numbers = [WireProtocol.heldHeader, WireProtocol.sizeHeader].map { name in
       answer.headers.first(name: name).flatMap { Int64($0) }
     }

@@ -33,7 +33,7 @@ extension NightscoutRemote: MovingService {
     guard try await session.rights()?.maySend ?? true else { throw .readOnly }
     let change = RecordChange(
       guid: change.guid, node: change.node, version: change.version, base: change.base,
-      state: zone.placed(change.state, of: change.guid))
+      state: zone.recalculated(change.state, of: change.guid))
     let writer = NightscoutWriter(run)
     for _ in 0..<Self.maxMoves {
       guard let valid = try await validDocuments(change) else { return conflict(with: change) }

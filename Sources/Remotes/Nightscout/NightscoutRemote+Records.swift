@@ -26,7 +26,7 @@ extension NightscoutRemote {
     let changes = changes.map { change in
       RecordChange(
         guid: change.guid, node: change.node, version: change.version, base: change.base,
-        state: zone.placed(change.state, of: change.guid))
+        state: zone.recalculated(change.state, of: change.guid))
     }
     // Changes are sent one after the other, since two simultaneous requests for one document would create two
     // documents.
@@ -94,8 +94,8 @@ extension NightscoutRemote {
     guard let mine = records.first(where: { $0.guid == change.guid }) ?? moving(change, document) else {
       return conflict(with: change)
     }
-    let isLearned = !mine.state.teachesProvenance(to: change.state) || change.base == mine.revision
-    if mine.state.agrees(with: change.state), isLearned, !change.state.teachesProvenance(to: mine.state) {
+    let isLearned = !mine.state.addsProvenance(to: change.state) || change.base == mine.revision
+    if mine.state.agrees(with: change.state), isLearned, !change.state.addsProvenance(to: mine.state) {
       return .accepted(revision: mine.revision)
     }
     guard change.base == mine.revision else {

@@ -38,7 +38,7 @@ struct NightscoutRemote: RemoteKind {
     self.zone = NightscoutZone(zone: zone)
   }
 
-  func placing(in zone: LogbookZone) -> any LogbookService {
+  func convertingTimes(in zone: LogbookZone) -> any LogbookService {
     var remote = self
     remote.zone = NightscoutZone(zone: zone)
     return remote

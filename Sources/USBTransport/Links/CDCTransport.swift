@@ -26,7 +26,7 @@ final class CDCTransport: OpenTransport {
     bytes = SerialBytes(port, input)
     try set(settings, within: LinkTransport.setupMilliseconds)
     try controlOut(0x22, value: 3, [], within: LinkTransport.setupMilliseconds)
-    try port.keepReading(input)
+    try port.startReading(input)
   }
 
   func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
@@ -76,7 +76,7 @@ extension CDCTransport {
 }
 
 /// The bytes of a serial line that were received and not yet returned. They come from an endpoint for which
-/// `keepReading` was called.
+/// `startReading` was called.
 struct SerialBytes {
   private let port: any USBPort
   private let input: USBEndpoint

@@ -54,7 +54,7 @@ struct HIDReports {
     interface = hid.number
     output = hid.endpoint(.interrupt, isIn: false)
     try port.claim(interface)
-    try port.keepReading(input)
+    try port.startReading(input)
   }
 
   /// Sends an output report. If the interface has no endpoint for output, a control request sends the report.
@@ -106,7 +106,7 @@ struct HIDReports {
 }
 
 extension USBPort {
-  /// Discards unread packets of an endpoint for which `keepReading` was called. At most 1024 packets are
+  /// Discards unread packets of an endpoint for which `startReading` was called. At most 1024 packets are
   /// discarded. A device cannot have sent more before this call.
   func discardPackets(from endpoint: USBEndpoint) throws(TransportError) {
     for _ in 0..<1024 {
