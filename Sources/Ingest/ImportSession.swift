@@ -145,7 +145,7 @@ extension ImportSession {
       throw Failure(.badInput, "\(ingestor.name)\(fault); nothing was stored")
     }
     if let meter = ingestor.meter {
-      try writer.note(
+      try writer.storeMeter(
         meter.identity.device, firmware: meter.identity.firmware,
         clock: meter.clock.map { ($0.comparison, $0.difference) }, position: meter.position)
     }

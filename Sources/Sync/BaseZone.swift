@@ -71,7 +71,7 @@ extension SyncTransaction {
     if case .markConflicted = action {
       switch choice {
       case .mine: action = .merge(mine.state, onto: theirs)
-      case .theirs: action = try yield(mine.state, to: theirs, at: now)
+      case .theirs: action = try adoptRemoteZone(mine.state, to: theirs, at: now)
       case nil: throw BaseZone.undecided(mine.state, theirs.state, at: remoteName, command: command)
       }
     }
@@ -82,7 +82,7 @@ extension SyncTransaction {
 
   /// Adopts the remote's base zone because a person chose it. Existing items keep the zone of this store,
   /// which a person set for them.
-  func yield(_ mine: RecordState, to theirs: RemoteRecord, at now: Int64) throws -> RecordAction {
+  func adoptRemoteZone(_ mine: RecordState, to theirs: RemoteRecord, at now: Int64) throws -> RecordAction {
     if let name = mine.zoneName { try stateOwnBase(name, at: now) }
     return .adopt(theirs)
   }
@@ -135,7 +135,7 @@ extension UploadSession {
       }
       switch choice {
       case .mine: try apply(.merge(record.state, onto: remote), on: record, store)
-      case .theirs: try store.apply(store.yield(record.state, to: remote, at: now), on: record)
+      case .theirs: try store.apply(store.adoptRemoteZone(record.state, to: remote, at: now), on: record)
       case nil:
         try store.forgetSent(record.guid)
         return remote.state

@@ -62,7 +62,7 @@ package struct VerifySummary: Hashable, Sendable {
   /// The number of differing items.
   package var differences: Int { readings.values.reduce(0, +) + records.values.reduce(0, +) }
 
-  mutating func note(_ difference: FoundDifference) {
+  mutating func count(_ difference: FoundDifference) {
     switch difference.item {
     case .reading: readings[difference.kind, default: 0] += 1
     case .record: records[difference.kind, default: 0] += 1

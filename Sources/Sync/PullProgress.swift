@@ -33,7 +33,7 @@ struct PullProgress {
   }
 
   /// Counts a page after it was applied.
-  mutating func note(_ page: ChangePage, in id: Int64) {
+  mutating func count(_ page: ChangePage, in id: Int64) {
     pages += 1
     emptyPages = page.isEmpty ? emptyPages + 1 : 0
     if page.hasMore { cursors.insert(Self.hash(page.cursor, id)) }

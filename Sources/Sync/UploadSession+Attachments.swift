@@ -15,7 +15,7 @@ extension UploadSession {
     }
     guard let next = try store.sync({ try nextToSend($0) }) else { return .newItemsFirst }
     guard let content = next.content else { return .exhausted }
-    guard let (offset, bytes) = next.part else { return try await ask(remote, content) }
+    guard let (offset, bytes) = next.part else { return try await requestHeldContent(remote, content) }
     let run = run
     let answer = await ask { () async throws(ServiceError) in
       try await remote.append(bytes, to: content, at: offset, run)
@@ -34,9 +34,9 @@ extension UploadSession {
         summary.pushedAttachmentBytes += min(held.bytes - offset, Int64(bytes.count))
       } else if !held.isWhole {
         summary.pushedAttachmentBytes += max(0, min(held.bytes - offset, Int64(bytes.count)))
-        guard attachments.stall(content.digest) else { return try leave(content.digest) }
+        guard attachments.stall(content.digest) else { return try postpone(content.digest) }
       }
-      return try note(held, of: content, isSent: true)
+      return try applyHeldContent(held, of: content, isSent: true)
     }
   }
 
@@ -70,7 +70,8 @@ extension UploadSession {
     return true
   }
 
-  private func ask(_ remote: any AttachmentService, _ content: AttachmentContent) async throws -> UploadEvent
+  private func requestHeldContent(_ remote: any AttachmentService, _ content: AttachmentContent) async throws
+    -> UploadEvent
   {
     let run = run
     let answer = await ask { () async throws(ServiceError) in
@@ -80,11 +81,11 @@ extension UploadSession {
     // This request has no content whose size could be reduced, so the upload fails.
     case .failure(.tooLarge): return .failed(.tooLarge, items: 0)
     case .failure(let error): return try afterFailure(error, sending: content.digest)
-    case .success(let held): return try note(held, of: content, isSent: false)
+    case .success(let held): return try applyHeldContent(held, of: content, isSent: false)
     }
   }
 
-  private func note(
+  private func applyHeldContent(
     _ held: HeldContent, of content: AttachmentContent, isSent: Bool
   ) throws -> UploadEvent {
     if held.isWhole {
@@ -96,7 +97,7 @@ extension UploadSession {
     } else {
       // If the remote states another size for a content of which it has a part, the content is sent again
       // from its first byte.
-      attachments.note(content.digest, endsAt: held.size == content.size ? held.bytes : 0)
+      attachments.setOffset(of: content.digest, to: held.size == content.size ? held.bytes : 0)
     }
     return .done
   }
@@ -113,7 +114,7 @@ extension UploadSession {
   private func refuse(_ digest: String, _ reason: String) throws -> UploadEvent {
     try store.sync { try $0.refuseContent(digest, reason: reason) }
     summary.refused += 1
-    attachments.leave(digest)
+    attachments.postpone(digest)
     return .done
   }
 }
@@ -149,13 +150,13 @@ extension UploadSession {
     case .failure(let error): return try afterFailure(error, at: wanted.digest)
     case .success(nil):
       try store.sync { try $0.postponeContent(wanted.digest, until: now + Self.absentSeconds) }
-      attachments.leave(wanted.digest)
+      attachments.postpone(wanted.digest)
       return .done
-    case .success(let part?): return try keep(part, of: wanted, limit: limit)
+    case .success(let part?): return try storePart(part, of: wanted, limit: limit)
     }
   }
 
-  private func keep(_ part: ContentPart, of wanted: WantedContent, limit: Int) throws -> UploadEvent {
+  private func storePart(_ part: ContentPart, of wanted: WantedContent, limit: Int) throws -> UploadEvent {
     guard part.size <= wanted.limit else {
       return try refuseDownload(
         wanted.digest, "its \(part.size) bytes exceed the limit of 'glucoport config attachment-limit'")
@@ -168,9 +169,9 @@ extension UploadSession {
     case .morePartsFollow:
       summary.pulledAttachmentBytes += Int64(part.bytes.count)
       guard AttachmentLane.isProgress(Int64(part.bytes.count), of: limit, isLast: false) else {
-        return try attachments.stall(wanted.digest) ? .done : leave(wanted.digest)
+        return try attachments.stall(wanted.digest) ? .done : postpone(wanted.digest)
       }
-    case .restarts: return try attachments.stall(wanted.digest) ? .done : leave(wanted.digest)
+    case .restarts: return try attachments.stall(wanted.digest) ? .done : postpone(wanted.digest)
     case .wrongDigest:
       summary.damagedAttachments += 1
       return try refuseDownload(
@@ -184,7 +185,7 @@ extension UploadSession {
     try store.sync { try $0.refuseFetch(of: digest, reason: reason) }
     summary.refused += 1
     summary.refusedDownloads += 1
-    attachments.leave(digest)
+    attachments.postpone(digest)
     return .done
   }
 }
@@ -206,8 +207,8 @@ extension UploadSession {
     }
   }
 
-  private func leave(_ digest: String) throws -> UploadEvent {
-    attachments.leave(digest)
+  private func postpone(_ digest: String) throws -> UploadEvent {
+    attachments.postpone(digest)
     summary.setAside += 1
     try plan.note(.workLeft("some attachments make no progress; the next run retries them"))
     return .done
@@ -250,7 +251,7 @@ struct AttachmentLane {
   func offset(of digest: String) -> Int64? { sending.flatMap { $0.digest == digest ? $0.offset : nil } }
 
   /// Notes how many bytes of a content the remote has.
-  mutating func note(_ digest: String, endsAt offset: Int64) { sending = (digest, offset) }
+  mutating func setOffset(of digest: String, to offset: Int64) { sending = (digest, offset) }
 
   /// Counts a transferred part, which ends a series of broken connections.
   mutating func succeed() {
@@ -283,7 +284,7 @@ struct AttachmentLane {
     return stalls[digest, default: 0] < Self.maxStalls
   }
 
-  mutating func leave(_ digest: String) {
+  mutating func postpone(_ digest: String) {
     setAside.insert(digest)
     sending = nil
   }
@@ -292,7 +293,7 @@ struct AttachmentLane {
   ///
   /// - Returns: whether to continue with other contents.
   mutating func fail(_ digest: String) -> Bool {
-    leave(digest)
+    postpone(digest)
     failing += 1
     return failing < Self.maxFailing
   }

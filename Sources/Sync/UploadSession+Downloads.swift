@@ -85,7 +85,7 @@ extension UploadSession {
         return true
       }
       guard applied else { return .rolledBack }
-      pullProgress.note(page, in: download.id)
+      pullProgress.count(page, in: download.id)
       if !page.hasMore {
         run.lastSeenPosition = page.cursor
         hasFetchedChanges = true
@@ -135,7 +135,7 @@ extension UploadSession {
         return true
       }
       guard applied else { return .rolledBack }
-      pullProgress.note(page, in: download.id)
+      pullProgress.count(page, in: download.id)
       return .done
     }
   }

@@ -21,13 +21,13 @@ extension UploadSession {
     // The numbers are shown while the work is running.
     let counts = try store.siteMoves()
     (summary.readingsToMove, summary.recordsToMove) = (counts.readings, counts.records)
-    guard moves.left > 0 else { return try leaveMoves() }
+    guard moves.left > 0 else { return try endMoves() }
     if let event = try await moveReadings(moving, removal) { return event }
     return try await moveRecord()
   }
 
   /// Ends the moves of this upload. Remaining moves are left for the next upload.
-  private func leaveMoves() throws -> UploadEvent {
+  private func endMoves() throws -> UploadEvent {
     if summary.readingsToMove + summary.recordsToMove > 0 { try plan.note(.workLeft(Self.isLeft)) }
     return .exhausted
   }
@@ -74,7 +74,7 @@ extension UploadSession {
     let step = try store.sync { store in
       let done = batch.part(known.done)
       try store.endMoves(of: done.keys, placedBy: done.batch.readings.map(\.placement.utcOffset))
-      try store.markPresentOnRemote(known.there.map { batch.keys[$0] })
+      try store.markPresentOnRemote(known.present.map { batch.keys[$0] })
       let places = known.toChange
       let begun = batch.part(places)
       return known.changing(
@@ -176,10 +176,10 @@ struct MoveBatch {
   let readings: ReadingBatch
   let keys: [ReadingKey]
   /// The primary keys of readings that must be sent even if the remote has no document of them.
-  private let owed: Set<ReadingKey>
+  private let mustSend: Set<ReadingKey>
 
   init(_ found: PendingMoves) {
-    (readings, keys, owed) = (found.readings.batch, found.readings.keys, found.owed)
+    (readings, keys, mustSend) = (found.readings.batch, found.readings.keys, found.owed)
   }
 
   /// What to do with the readings of a step, which are given by their indexes.
@@ -187,7 +187,7 @@ struct MoveBatch {
     /// The indexes of the readings that are complete, since nothing is left to move.
     var done: [Int] = []
     /// Those indexes of `done` whose readings have a document on the remote.
-    var there: [Int] = []
+    var present: [Int] = []
     /// The indexes of the readings with a document at a wrong instant, or with several documents.
     var toRemove: [Int] = []
     /// The indexes of the readings that must be sent, since they have no document after the removal.
@@ -209,13 +209,13 @@ struct MoveBatch {
   ///
   /// - Parameter instants: for each reading, the instants of its documents on the remote.
   func step(_ instants: [[Int64]]) -> Step {
-    Self.step(readings: readings.readings, isOwed: { owed.contains(keys[$0]) }, instants: instants)
+    Self.step(readings: readings.readings, mustSend: { mustSend.contains(keys[$0]) }, instants: instants)
   }
 
   /// Decides what the next step does with each of these readings.
   ///
-  /// - Parameter isOwed: returns whether a reading must be sent even if the remote has no document of it.
-  static func step(readings: [Reading], isOwed: (Int) -> Bool, instants: [[Int64]]) -> Step {
+  /// - Parameter mustSend: returns whether a reading must be sent even if the remote has no document of it.
+  static func step(readings: [Reading], mustSend: (Int) -> Bool, instants: [[Int64]]) -> Step {
     var step = Step()
     for (place, reading) in readings.enumerated() {
       let target = reading.deviceTime.seconds - Int64(reading.placement.utcOffset)
@@ -223,8 +223,8 @@ struct MoveBatch {
       switch found.count {
       case 1 where found[0] == target:
         step.done.append(place)
-        step.there.append(place)
-      case 0 where isOwed(place): step.toSend.append(place)
+        step.present.append(place)
+      case 0 where mustSend(place): step.toSend.append(place)
       // The document was deleted on the remote, or the reading is in a document of another program.
       case 0: step.done.append(place)
       case 1:

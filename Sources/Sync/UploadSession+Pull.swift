@@ -44,7 +44,7 @@ extension UploadSession {
           let ruled = RecordRules.action(
             for: incoming, on: record,
             isHeldBack: try record.map { try $0.isPending && isHeldBack(store, $0.guid) } ?? false)
-          let action = try store.placed(ruled, on: record)
+          let action = try store.checkingNesting(of: ruled, on: record)
           if action == .rollBack { throw PageNotApplied() }
           try store.apply(action, on: record, incoming: incoming)
           if case .markConflicted = action, record?.isConflicted != true { conflicted.insert(incoming.guid) }
@@ -95,11 +95,11 @@ extension SyncTransaction {
   ///
   /// - Parameter record: the local record; nil for a new one, which is also checked. Two nodes may each make
   ///   one of two entries belong to the other, and a third node is the first to see both.
-  func placed(_ action: RecordAction, on record: SyncRecord?) throws -> RecordAction {
+  func checkingNesting(of action: RecordAction, on record: SyncRecord?) throws -> RecordAction {
     switch action {
-    case .adopt(let remote) where try forbidsPlace(of: remote, over: record):
+    case .adopt(let remote) where try forbidsNesting(of: remote, over: record):
       return .markConflicted(remote)
-    case .merge(let state, let remote) where try forbidsPlace(of: state, remote.guid, over: record):
+    case .merge(let state, let remote) where try forbidsNesting(of: state, remote.guid, over: record):
       return .markConflicted(remote)
     default: return action
     }

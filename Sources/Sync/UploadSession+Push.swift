@@ -33,7 +33,7 @@ extension UploadSession {
         try store.endTransfer(.readings)
         try store.setLastSeenPosition(answer.position)
       }
-      note(position: answer.position)
+      updateLastSeen(position: answer.position)
       lastReading = last
       summary.pushedReadings += answer.stored
       summary.knownReadings += answer.known
@@ -110,15 +110,15 @@ extension UploadSession {
       for (sent, verdict) in zip(records, answer.verdicts) {
         // The record is read again, since it may have been edited during the request.
         guard let record = try store.record(sent.guid) else { continue }
-        let action = try store.placed(RecordRules.action(for: verdict, on: record), on: record)
+        let action = try store.checkingNesting(of: RecordRules.action(for: verdict, on: record), on: record)
         try store.apply(action, on: record)
-        summary.note(action)
+        summary.count(action)
       }
       try store.endTransfer(.records)
       try store.setLastSeenPosition(answer.position)
       return summary
     }
-    note(position: answer.position)
+    updateLastSeen(position: answer.position)
     for (sent, verdict) in zip(records, answer.verdicts) {
       if case .accepted = verdict {
         // If the record was edited during the request, the attempts are counted again for the new version.
@@ -130,7 +130,7 @@ extension UploadSession {
     }
   }
 
-  private func note(position: String?) {
+  private func updateLastSeen(position: String?) {
     if let position { run.lastSeenPosition = position }
   }
 
@@ -179,7 +179,7 @@ extension UploadSession {
 
 extension UploadSummary {
   /// Counts the action that a response caused.
-  fileprivate mutating func note(_ action: RecordAction) {
+  fileprivate mutating func count(_ action: RecordAction) {
     switch action {
     case .acknowledge: pushedRecords += 1
     case .adopt: pulledRecords += 1

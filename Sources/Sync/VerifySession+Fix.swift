@@ -25,19 +25,21 @@ extension VerifySession {
     try fetchReadings(at: now)
     summary.unfixed += try countStillMissing()
     let isNew = !keepsTombstones
-    for record in recordsMissingThere {
-      note(isRequeued: try store.sync { try $0.requeue(record: record.guid, asNew: isNew) })
+    for record in recordsMissingOnRemote {
+      countRepair(isRequeued: try store.sync { try $0.requeue(record: record.guid, asNew: isNew) })
     }
     for record in recordsAltered {
-      note(isRequeued: try store.sync { try $0.requeue(record: record.guid) })
+      countRepair(isRequeued: try store.sync { try $0.requeue(record: record.guid) })
     }
-    for incoming in Array(recordsMissingHere.values) + recordsDiffering.values { try take(incoming) }
+    for incoming in Array(recordsMissingLocally.values) + recordsDiffering.values {
+      try storeFetched(incoming)
+    }
     // The remote gives no digests by which the contents of attachments could be compared. So the next upload
     // asks the remote for each content, and sends those that it lacks.
     try store.requeueContents()
   }
 
-  private func note(isRequeued: Bool) {
+  private func countRepair(isRequeued: Bool) {
     if isRequeued { summary.requeuedRecords += 1 } else { summary.unfixed += 1 }
   }
 
@@ -79,14 +81,15 @@ extension VerifySession {
     return batch
   }
 
-  private func take(_ incoming: RemoteRecord) throws {
+  private func storeFetched(_ incoming: RemoteRecord) throws {
     let (fetched, requeued) = try store.sync { store in
       // The record is read again, since it may have been edited after the comparison.
       let record = try store.record(incoming.guid)
       if let record, RecordRules.isSentAgain(record, against: incoming.state) {
         return (0, try store.requeue(record: record.guid) ? 1 : 0)
       }
-      let action = try store.placed(RecordRules.action(forCompared: incoming, on: record), on: record)
+      let action = try store.checkingNesting(
+        of: RecordRules.action(forCompared: incoming, on: record), on: record)
       try store.apply(action, on: record, incoming: incoming)
       return (action == .leave ? 0 : 1, 0)
     }

@@ -30,9 +30,9 @@ package final class VerifySession {
   /// The readings that the store lacks, by identity, each with its device.
   var missingLocally: [[UInt8]: FoundReading] = [:]
   /// The records that the remote lacks.
-  var recordsMissingThere: [SyncRecord] = []
+  var recordsMissingOnRemote: [SyncRecord] = []
   /// The records that the store lacks, by guid.
-  var recordsMissingHere: [String: RemoteRecord] = [:]
+  var recordsMissingLocally: [String: RemoteRecord] = [:]
   /// The remote's states of records whose content differs, by guid.
   var recordsDiffering: [String: RemoteRecord] = [:]
   /// The records whose content another program changed in this store without raising the version.
@@ -154,13 +154,13 @@ extension VerifySession {
       let device = batch.devices[Int(reading.device.number)]
       let identity = keys.key(of: reading, device)
       if buckets.contains(IdentityDigests.bucket(of: identity)), held.removeValue(forKey: identity) == nil {
-        note(missing: FoundReading(reading: reading, device: device), identity)
+        add(missing: FoundReading(reading: reading, device: device), identity)
       }
     }
   }
 
   /// Adds a reading to `missingLocally`, unless a pull would reject the reading.
-  func note(missing found: FoundReading, _ identity: [UInt8]) {
+  func add(missing found: FoundReading, _ identity: [UInt8]) {
     if PullGate.fault(of: found.reading) == nil { missingLocally[identity] = found }
   }
 
@@ -203,7 +203,7 @@ extension VerifySession {
         for record in page.records { compare(record, with: held.removeValue(forKey: record.guid), buckets) }
       }
     }
-    recordsMissingThere = held.values.filter(\.isUpToDate).sorted { $0.guid < $1.guid }
+    recordsMissingOnRemote = held.values.filter(\.isUpToDate).sorted { $0.guid < $1.guid }
   }
 
   func compare(_ incoming: RemoteRecord, with record: SyncRecord?, _ buckets: Set<Int>) {
@@ -211,7 +211,7 @@ extension VerifySession {
     // An item that a pull would reject does not count as a difference.
     guard PullGate.fault(of: incoming.state, known: record?.state) == nil else { return }
     guard let record else {
-      recordsMissingHere[incoming.guid] = incoming
+      recordsMissingLocally[incoming.guid] = incoming
       return
     }
     guard record.isUpToDate, record.lastSyncedState?.agrees(with: incoming.state) != true else { return }
@@ -228,7 +228,7 @@ extension VerifySession {
     missingLocally = missingLocally.filter {
       !unfetched.includesReading(at: $0.value.reading.deviceTime.seconds)
     }
-    if unfetched.includesRecords { (recordsMissingHere, recordsDiffering) = ([:], [:]) }
+    if unfetched.includesRecords { (recordsMissingLocally, recordsDiffering) = ([:], [:]) }
     if var cursor = try store.compare({ try $0.cursor() }) {
       var progress = PullProgress()
       while let page = try await changes(after: cursor) {
@@ -236,12 +236,12 @@ extension VerifySession {
           throw ServiceError.protocolViolation("\(remoteName): \(fault)")
         }
         leaveOut(page)
-        progress.note(page, in: 0)
+        progress.count(page, in: 0)
         guard page.hasMore, !progress.isExhausted else { break }
         cursor = page.cursor
       }
     } else {
-      (missingLocally, recordsMissingHere, recordsDiffering) = ([:], [:], [:])
+      (missingLocally, recordsMissingLocally, recordsDiffering) = ([:], [:], [:])
     }
     summary.notPulled = found - unpulledCount
   }
@@ -253,7 +253,7 @@ extension VerifySession {
 
   /// The number of differences that changes of other nodes since the last pull can explain.
   private var unpulledCount: Int {
-    (keepsTombstones ? 0 : recordsMissingThere.count) + missingLocally.count + recordsMissingHere.count
+    (keepsTombstones ? 0 : recordsMissingOnRemote.count) + missingLocally.count + recordsMissingLocally.count
       + recordsDiffering.count
   }
 
@@ -278,37 +278,39 @@ extension VerifySession {
       missingLocally[identity.key] = nil
     }
     for record in page.records {
-      recordsMissingHere[record.guid] = nil
+      recordsMissingLocally[record.guid] = nil
       recordsDiffering[record.guid] = nil
     }
     let deleted = Set(page.records.filter(\.state.isDeleted).map(\.guid))
-    recordsMissingThere.removeAll { deleted.contains($0.guid) }
+    recordsMissingOnRemote.removeAll { deleted.contains($0.guid) }
   }
 
   private func reportDifferences() {
     for reading in missingOnRemote {
-      summary.note(
+      summary.count(
         FoundDifference(
           kind: .missingOnRemote, item: .reading(reading.kind, reading.device, reading.deviceTime))
       )
     }
     let here = missingLocally.values.sorted { $0.reading.deviceTime.seconds < $1.reading.deviceTime.seconds }
     for found in here {
-      summary.note(
+      summary.count(
         FoundDifference(
           kind: .missingLocally, item: .reading(found.reading.kind, found.device, found.reading.deviceTime)))
     }
-    for record in recordsMissingThere { note(record.guid, record.state, .missingOnRemote) }
-    for record in recordsAltered { note(record.guid, record.state, .altered) }
+    for record in recordsMissingOnRemote { count(record.guid, record.state, .missingOnRemote) }
+    for record in recordsAltered { count(record.guid, record.state, .altered) }
     for (records, kind) in [
-      (recordsMissingHere, FoundDifference.Kind.missingLocally), (recordsDiffering, .different),
+      (recordsMissingLocally, FoundDifference.Kind.missingLocally), (recordsDiffering, .different),
     ] {
-      for record in records.values.sorted(by: { $0.guid < $1.guid }) { note(record.guid, record.state, kind) }
+      for record in records.values.sorted(by: { $0.guid < $1.guid }) {
+        count(record.guid, record.state, kind)
+      }
     }
   }
 
-  private func note(_ guid: String, _ state: RecordState, _ kind: FoundDifference.Kind) {
-    summary.note(FoundDifference(kind: kind, item: .record(state.kind, guid: guid, state.deviceTime)))
+  private func count(_ guid: String, _ state: RecordState, _ kind: FoundDifference.Kind) {
+    summary.count(FoundDifference(kind: kind, item: .record(state.kind, guid: guid, state.deviceTime)))
   }
 }
 
@@ -349,7 +351,7 @@ extension VerifySession {
         if let known = held.readings[identity] {
           found.insert(known.key)
         } else {
-          note(
+          add(
             missing: FoundReading(reading: reading, device: device, isForeign: page.foreign.contains(place)),
             identity)
         }
@@ -361,7 +363,7 @@ extension VerifySession {
     missingOnRemote = Set(held.readings.values).filter { $0.isUploaded && !found.contains($0.key) }
       .sorted { $0.deviceTime.seconds < $1.deviceTime.seconds }
     for record in records.values { compare(record, with: held.records.removeValue(forKey: record.guid), all) }
-    recordsMissingThere = held.records.values
+    recordsMissingOnRemote = held.records.values
       .filter { $0.isUpToDate && $0.lastSyncedState?.isDeleted == false && !hidden.contains($0.guid) }
       .sorted { $0.guid < $1.guid }
   }

@@ -20,7 +20,7 @@ struct MeterPositionTests {
     let source = IngestSource(name: "meter", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
     try store.ingest(source, isAtomic: true) { writer in
       try writer.write(Make.batch([Make.reading(.smbg, Make.milligrams(100), at: seconds)]))
-      try writer.note(Make.device, firmware: "", clock: nil, position: position)
+      try writer.storeMeter(Make.device, firmware: "", clock: nil, position: position)
       try writer.finish(end: .whole, digest: nil, generatedAt: nil, finishedAt: 2, decisions: [])
     }
   }

@@ -28,16 +28,16 @@ import Testing
 
   @Test func onlyUnsortedReadingsAreKeptForSorting() {
     let numbers = 0..<Self.count
-    #expect(UnsortedSpool.areScattered(Self.shuffled()))
-    #expect(!UnsortedSpool.areScattered(Self.readings(numbers)))
-    #expect(!UnsortedSpool.areScattered(Self.readings(numbers.reversed())))
+    #expect(UnsortedSpool.areUnsorted(Self.shuffled()))
+    #expect(!UnsortedSpool.areUnsorted(Self.readings(numbers)))
+    #expect(!UnsortedSpool.areUnsorted(Self.readings(numbers.reversed())))
     // The first list has the same 3000 times four times in sequence, as a file with four devices does. In the
     // second list, every twentieth reading is late.
-    #expect(!UnsortedSpool.areScattered(Self.readings(numbers.map { $0 % 3000 })))
-    #expect(!UnsortedSpool.areScattered(Self.readings(numbers.map { $0 % 20 == 0 ? $0 - 700 : $0 })))
-    #expect(!UnsortedSpool.areScattered(Self.readings(numbers.map { _ in 7 })))
-    #expect(!UnsortedSpool.areScattered(Array(Self.shuffled().prefix(UnsortedSpool.minCount - 1))))
-    #expect(!UnsortedSpool.areScattered([]))
+    #expect(!UnsortedSpool.areUnsorted(Self.readings(numbers.map { $0 % 3000 })))
+    #expect(!UnsortedSpool.areUnsorted(Self.readings(numbers.map { $0 % 20 == 0 ? $0 - 700 : $0 })))
+    #expect(!UnsortedSpool.areUnsorted(Self.readings(numbers.map { _ in 7 })))
+    #expect(!UnsortedSpool.areUnsorted(Array(Self.shuffled().prefix(UnsortedSpool.minCount - 1))))
+    #expect(!UnsortedSpool.areUnsorted([]))
   }
 
   @Test func readingsThatMostlyGoBackInTimeAreTreatedAsNewestFirst() {

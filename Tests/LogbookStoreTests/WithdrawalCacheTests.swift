@@ -109,7 +109,7 @@ import Testing
     #expect(failure?.category == .configuration && failure?.message.contains("glucoport redo") == true)
     #expect(try withdrawn() == 0)
     try store.write { database in
-      let ended = try WithdrawalGroup.held(database).filter { $0.input.group == groups[0] }
+      let ended = try WithdrawalGroup.validWithdrawals(database).filter { $0.input.group == groups[0] }
       _ = try WithdrawalGroup.end(ended, database, at: 4500)
     }
     #expect(try undo(1).readings == 10)

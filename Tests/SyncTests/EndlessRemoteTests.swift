@@ -82,7 +82,7 @@ import Testing
       #expect(!progress.isExhausted)
       let page = Self.page("\(number)", readings: [grows ? number : 1])
       try #require(progress.fault(of: page, after: "\(number - 1)", in: 1) == nil)
-      progress.note(page, in: 1)
+      progress.count(page, in: 1)
     }
     #expect(progress.isExhausted)
   }
@@ -103,7 +103,7 @@ import Testing
 
   @Test func aCursorRepeatedInAnotherListOrAfterARestartIsAccepted() {
     var progress = PullProgress()
-    progress.note(Self.page("1"), in: 1)
+    progress.count(Self.page("1"), in: 1)
     #expect(progress.fault(of: Self.page("1"), after: nil, in: 1) != nil)
     #expect(progress.fault(of: Self.page("1"), after: nil, in: 2) == nil)
     var last = Self.page("1")

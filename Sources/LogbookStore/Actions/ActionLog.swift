@@ -79,7 +79,7 @@ struct ActionLog {
   ///   - added: readings that a person typed in this action. An undo hides them.
   ///   - kept: the typed readings of an entry. `work` changes other items of the entry, and not these
   ///     readings.
-  func noting<Value>(
+  func logging<Value>(
     _ kind: PersonAction.Kind, _ guids: [String], added: [StoredReading] = [], kept: [StoredReading] = [],
     _ work: () throws -> Value
   ) throws -> Value {
@@ -89,11 +89,11 @@ struct ActionLog {
         VALUES (?, ?, coalesce((SELECT max(id) FROM ingest), 0))
         """, arguments: [kind.rawValue, now])
     let action = database.lastInsertedRowID
-    for guid in guids { try keepState(of: guid, action, isAfter: false) }
+    for guid in guids { try logState(of: guid, action, isAfter: false) }
     let value = try work()
-    for guid in guids { try keepState(of: guid, action, isAfter: true) }
-    for reading in added { try keep(reading, action, isAdded: true) }
-    for reading in kept { try keep(reading, action, isAdded: false) }
+    for guid in guids { try logState(of: guid, action, isAfter: true) }
+    for reading in added { try logTypedReading(reading, action, isAdded: true) }
+    for reading in kept { try logTypedReading(reading, action, isAdded: false) }
     // An undo cannot remove the record of a withdrawal that the action created, it can only overwrite it. So
     // a state before the action is logged, too: the same withdrawal without the field `hidden`, which hides
     // nothing.
@@ -110,7 +110,7 @@ struct ActionLog {
     return value
   }
 
-  private func keepState(of guid: String, _ action: Int64, isAfter: Bool) throws {
+  private func logState(of guid: String, _ action: Int64, isAfter: Bool) throws {
     try database.executeCached(
       sql: """
         INSERT INTO action_state
@@ -121,7 +121,7 @@ struct ActionLog {
 
   /// Logs the withdrawal with which an undo of the action hides a typed reading. No record of this withdrawal
   /// exists yet.
-  private func keep(_ reading: StoredReading, _ action: Int64, isAdded: Bool) throws {
+  private func logTypedReading(_ reading: StoredReading, _ action: Int64, isAdded: Bool) throws {
     let withdrawal = Withdrawal(.reading(reading.identity), isHidden: true)
     guard let guid = withdrawal.guid else { return }
     for isAfter in [false, true] {

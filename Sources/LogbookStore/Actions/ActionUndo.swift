@@ -157,7 +157,7 @@ struct ActionUndo {
         }
       }
     }
-    for guid in outcome.left { try leave(guid) }
+    for guid in outcome.left { try markUnchanged(guid) }
     let isUndo = direction == .undo
     try database.executeCached(
       sql: "UPDATE action SET is_undone = ? WHERE id = ?", arguments: [isUndo, action])
@@ -167,7 +167,7 @@ struct ActionUndo {
 
   /// Logs equal states before and after the action for this record, as if the action had not changed it. So a
   /// redo does not overwrite a later change of the record.
-  private func leave(_ guid: String) throws {
+  private func markUnchanged(_ guid: String) throws {
     try database.executeCached(
       sql: """
         INSERT OR REPLACE INTO action_state

@@ -5,7 +5,7 @@ import GRDB
 package import Logbook
 
 /// Collects the contents of attachments piece by piece outside of the store, so that a slow pipe blocks no
-/// other writer. Later, a transaction moves the contents into the store with `keep`; until then, the store
+/// other writer. Later, a transaction moves the contents into the store with `storeCollected`; until then, the store
 /// does not change. Memory holds at most one part.
 package final class ContentIntake {
   /// The size of a part of a content in the store, in bytes.
@@ -58,7 +58,7 @@ package final class ContentIntake {
   }
 
   /// Moves each collected content into the store, unless the store already holds it completely.
-  func keep(_ database: Database) throws {
+  func storeCollected(_ database: Database) throws {
     try database.execute(
       sql: """
         DELETE FROM temp.intake WHERE digest IN (SELECT digest FROM main.blob WHERE held = size);

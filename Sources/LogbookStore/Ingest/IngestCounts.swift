@@ -131,7 +131,7 @@ package struct IngestCounts: Equatable, Sendable {
   }
 
   /// Counts rejected items by reason. Reasons contain no values, so there are few different ones.
-  mutating func note(_ rejections: [Rejection]) {
+  mutating func countRejections(_ rejections: [Rejection]) {
     rejected += rejections.count
     for rejection in rejections { notTaken[rejection.reason, default: 0] += 1 }
   }

@@ -13,7 +13,7 @@ extension IngestWriter {
   ///   - clock: what the meter's and the host's clock showed, and how far the meter's was ahead of the
   ///     logbook's local time in seconds.
   ///   - position: up to which reading the meter's memory was read; nil to keep the stored position.
-  package func note(
+  package func storeMeter(
     _ meter: Device, firmware: String, clock: (comparison: ClockComparison, difference: Int64)?,
     position: MeterPosition? = nil
   ) throws {
@@ -42,7 +42,7 @@ extension IngestWriter {
   package func finish(
     end: InputEnd, digest: String?, generatedAt: Int64?, finishedAt: Int64, decisions: [Decision]
   ) throws {
-    precondition(scattered == nil, "readings are buffered for storeSpooled")
+    precondition(unsortedSpool == nil, "readings are buffered for storeSpooled")
     try inTransaction {
       try database.executeCached(
         sql: """
@@ -92,7 +92,7 @@ extension IngestWriter {
       guard !isAtomic, id != 0, try isOwnStore() else { return }
       try database.executeCached(sql: "UPDATE ingest SET outcome = 'failed' WHERE id = ?", arguments: [id])
       try state.notes.save(database)
-      if scattered != nil {
+      if unsortedSpool != nil {
         try storeSpooled { _ in }
         try state.notes.save(database)
       }

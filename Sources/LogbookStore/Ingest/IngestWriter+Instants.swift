@@ -29,14 +29,16 @@ extension IngestWriter {
     var zone = input.given ?? placer.all.zone()
     for reading in readings {
       let placed = input.given == nil ? placer.placement(of: reading) : zone.placement(of: reading.deviceTime)
-      note(reading.deviceTime, reading.placement, placed, zone)
+      countMovedTime(reading.deviceTime, reading.placement, placed, zone)
     }
     for record in records {
-      note(record.deviceTime, record.placement, zone.placement(of: record.deviceTime), zone)
+      countMovedTime(record.deviceTime, record.placement, zone.placement(of: record.deviceTime), zone)
     }
   }
 
-  private func note(_ time: DeviceTime, _ stated: Placement, _ placed: Placement, _ zone: LogbookZone) {
+  private func countMovedTime(
+    _ time: DeviceTime, _ stated: Placement, _ placed: Placement, _ zone: LogbookZone
+  ) {
     guard placed.source == .zone, stated.utcOffset != placed.utcOffset else { return }
     state.counts.moved.count += 1
     guard state.counts.moved.count == 1 else { return }

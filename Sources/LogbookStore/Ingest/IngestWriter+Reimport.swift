@@ -13,7 +13,7 @@ extension IngestWriter {
   /// Ends the writing of records, and hides those that the source deleted. Then hides or shows the items of
   /// this input that an undo withdrew.
   func restoreOrHide(at now: Int64) throws {
-    let held = try WithdrawalGroup.held(database)
+    let held = try WithdrawalGroup.validWithdrawals(database)
     guard !held.isEmpty else { return try finishRecords() }
     let known = try InputIdentity.known(of: id, database)
     let same = held.filter { known.contains($0.input.input) }

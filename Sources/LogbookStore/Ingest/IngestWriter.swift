@@ -53,7 +53,7 @@ package final class IngestWriter {
   private(set) var id: Int64 = 0
   /// The id of the import, which is the same in every copy of the store; nil before the first write.
   private var guid: String?
-  private(set) var scattered: UnsortedSpool?
+  private(set) var unsortedSpool: UnsortedSpool?
   /// Whether unsorted readings are buffered until the end. It becomes false if there is no space for them.
   private var spoolsUnsorted: Bool
   var readings: ReadingWriter?
@@ -112,7 +112,7 @@ package final class IngestWriter {
   private func begin() throws {
     persons = source.persons
     try requirePerson()
-    if let zone = source.zone?.given { try StatedZone(zone, ingest: id, database).requireRoom() }
+    if let zone = source.zone?.given { try StatedZone(zone, ingest: id, database).requireCapacity() }
     try database.executeCached(
       sql: """
         INSERT INTO ingest (source, format, decisions, started_at, modified_at)
@@ -140,7 +140,7 @@ package final class IngestWriter {
   @discardableResult
   package func write(_ batch: IngestBatch) throws -> [Rejection] {
     guard !batch.isEmpty else { return [] }
-    let waits = try spoolsUnsorted && (scattered != nil || shouldSortFirst(batch.readings))
+    let waits = try spoolsUnsorted && (unsortedSpool != nil || shouldSortFirst(batch.readings))
     var refused: [Rejection] = []
     try inTransaction(then: { try self.noteMovedTimes(in: batch) }) {
       try requireZone(for: batch)
@@ -157,11 +157,11 @@ package final class IngestWriter {
         state.counts.deletedRecords += try deletions?.hideNew(outcome.deleted) ?? 0
       }
       try write(batch.rejections)
-      state.counts.note(batch.rejections)
+      state.counts.countRejections(batch.rejections)
       state.counts.skipped.merge(batch.skipped, uniquingKeysWith: +)
       try saveCounts()
     }
-    if waits, !keep(batch.readings) {
+    if waits, !spool(batch.readings) {
       try storeSpooled { refused += $0 }
       try inTransaction {
         refused += try write(batch.readings)
@@ -172,13 +172,13 @@ package final class IngestWriter {
   }
 
   /// Whether the buffer of unsorted readings is full, so that they must be stored before the next batch.
-  package var isSpoolFull: Bool { scattered?.isFull == true }
+  package var isSpoolFull: Bool { unsortedSpool?.isFull == true }
 
   /// Stores the buffered readings, batch by batch.
   ///
   /// - Parameter onBatch: receives the readings that the store rejects, after each batch.
   package func storeSpooled(_ onBatch: ([Rejection]) throws -> Void) throws {
-    guard let waiting = scattered.take() else { return }
+    guard let waiting = unsortedSpool.take() else { return }
     try waiting.merge(of: state.deviceIDs) { readings in
       var refused: [Rejection] = []
       try inTransaction {
@@ -190,7 +190,7 @@ package final class IngestWriter {
   }
 
   /// Discards the buffered readings, since a person who interrupts an import does not want to wait for them.
-  package func discardSpool() { scattered = nil }
+  package func discardSpool() { unsortedSpool = nil }
 
   /// Extends `firstCounted` and `lastCounted` by the doses and meals of a batch that has new records. In this
   /// range, the caller looks for the same items from other sources.
@@ -309,7 +309,7 @@ package final class IngestWriter {
   /// is true only if one of them is later than all stored ones. If all of them fall between stored readings,
   /// sorting saves no time.
   private func shouldSortFirst(_ readings: [Reading]) throws -> Bool {
-    if UnsortedSpool.areScattered(readings) { return true }
+    if UnsortedSpool.areUnsorted(readings) { return true }
     guard UnsortedSpool.areNewestFirst(readings) else { return false }
     let last = try Int64.fetchOne(database.cachedStatement(sql: "SELECT max(last_time) FROM series"))
     return readings.contains { $0.deviceTime.seconds > last ?? .min }
@@ -317,11 +317,11 @@ package final class IngestWriter {
 
   /// Buffers readings until the end. Returns false if there is no space. The readings are then stored as they
   /// come, which only takes longer.
-  private func keep(_ batch: [Reading]) -> Bool {
+  private func spool(_ batch: [Reading]) -> Bool {
     guard !batch.isEmpty else { return true }
     do {
-      if scattered == nil { scattered = try UnsortedSpool() }
-      try scattered?.add(batch, of: state.deviceIDs)
+      if unsortedSpool == nil { unsortedSpool = try UnsortedSpool() }
+      try unsortedSpool?.add(batch, of: state.deviceIDs)
     } catch {
       spoolsUnsorted = false
     }
@@ -335,7 +335,7 @@ package final class IngestWriter {
     else { return try store(batch) }
     let refused = places.sorted().map { otherKind.rejection(of: batch[$0]) }
     try write(refused)
-    state.counts.note(refused)
+    state.counts.countRejections(refused)
     return try refused + store(batch.indices.filter { !places.contains($0) }.map { batch[$0] })
   }
 
@@ -352,7 +352,7 @@ package final class IngestWriter {
     state.counts.knownReadings += outcome.known
     state.counts.repeatedReadings += outcome.repeated
     state.counts.changedReadings += outcome.changed
-    for stretch in outcome.stretches { note(stretch) }
+    for stretch in outcome.stretches { addNewRange(stretch) }
     for (time, isClockSetBack) in outcome.doubled { state.doubled.add(time, isClockSetBack) }
     state.counts.withdrawnReadings += outcome.withdrawn
     for (series, points) in outcome.knownPoints {
@@ -378,7 +378,7 @@ package final class IngestWriter {
       first = min(first, reading.deviceTime.seconds)
       last = max(last, reading.deviceTime.seconds)
       let device = Int(reading.device.number)
-      try corrections?.note(reading, device: deviceIDs[device], hasSerial: haveSerial[device])
+      try corrections?.storeIfHandTyped(reading, device: deviceIDs[device], hasSerial: haveSerial[device])
       switch reading.placement.source {
       case .zoneGap, .zoneOverlap: ambiguous += 1
       case .stated, .zone, .ticks, .instant: break
@@ -394,11 +394,11 @@ package final class IngestWriter {
         reading, of: state.devices[Int(reading.device.number)], from: source.name)
     }
     try write(refused)
-    state.counts.note(refused)
+    state.counts.countRejections(refused)
     return refused
   }
 
-  private func note(_ stretch: NewRange) {
+  private func addNewRange(_ stretch: NewRange) {
     guard state.stretches[stretch.series.id]?.add(stretch) == nil else { return }
     state.stretches[stretch.series.id] = stretch
   }

@@ -28,7 +28,7 @@ struct StatedZone {
 
   /// Throws if the logbook already has the maximum number of statements about the zones of imports. Called
   /// before the first item is stored.
-  func requireRoom() throws {
+  func requireCapacity() throws {
     let count = try Int.fetchOne(database.cachedStatement(sql: "SELECT count(*) FROM item_zone")) ?? 0
     guard count >= ItemZone.maxRecords else { return }
     throw Failure(
@@ -214,8 +214,8 @@ struct EqualStatements {
       let all = try ItemZoneTables.statements(of: series, positions, database)
         .filter { $0.points[series] != nil }
       let mine = all.filter { own.contains($0.guid) }
-      let stated = Self.united(mine.compactMap { $0.points[series] })
-      let covered = points.intersection(stated).intersection(held(all, of: series))
+      let stated = Self.union(of: mine.compactMap { $0.points[series] })
+      let covered = points.intersection(stated).intersection(readingsInZone(all, of: series))
       guard !covered.isEmpty else { continue }
       items.points[series] = covered
       for statement in mine {
@@ -243,13 +243,13 @@ struct EqualStatements {
   }
 
   /// The readings of a series that have this zone by the latest statement about them.
-  private func held(_ all: [ItemZone], of series: SeriesName) -> PointRuns {
+  private func readingsInZone(_ all: [ItemZone], of series: SeriesName) -> PointRuns {
     var held = PointRuns([])
     var rest = all.sorted { ItemZone.precedes($1, $0) }[...]
     while let first = rest.first {
       let equal = rest.prefix { $0.zoneName == first.zoneName }
       rest = rest.dropFirst(equal.count)
-      let points = Self.united(equal.compactMap { $0.points[series] })
+      let points = Self.union(of: equal.compactMap { $0.points[series] })
       held = first.zoneName == zone ? held.union(points) : held.subtracting(points)
     }
     return held
@@ -257,7 +257,7 @@ struct EqualStatements {
 
   /// The union of all lists. Lists of similar size are merged first, since each union reads both of its
   /// lists.
-  private static func united(_ lists: [PointRuns]) -> PointRuns {
+  private static func union(of lists: [PointRuns]) -> PointRuns {
     var lists = lists
     while lists.count > 1 {
       lists = stride(from: 0, to: lists.count, by: 2).map { index in

@@ -41,7 +41,7 @@ package struct StoreMerge {
       zone: InputZone(zone, isGiven: false, placesReadings: false), acceptsPerson: true, isMerge: true)
     var result: (ingest: Int64, counts: IngestCounts)?
     try store.ingest(source, isAtomic: true) { writer in
-      try writer.take(recordsOf: other, store.batch, at: now)
+      try writer.mergeRecords(of: other, store.batch, at: now)
       writer.merged = try other.read { try MergedReadings($0) }
       try forEachBatch { _ = try writer.write($0) }
       try writer.withdrawCorrected(by: other)
@@ -76,7 +76,7 @@ package struct StoreMerge {
     let withdrawals = try store.read { try AgedRecord.page(after: "", .only, limit: .max, $0) }
     try other.write { database in
       let merge = RecordMerge(database, other.batch, ingest: nil)
-      for record in withdrawals { _ = try merge.take(record) }
+      for record in withdrawals { _ = try merge.merge(record) }
       try StatedContents(database).restoreReplaced(at: now)
       try SyncTransaction(database, other.batch).stateBrought(at: now)
     }
@@ -178,7 +178,7 @@ extension IngestWriter {
 
   /// Merges the records of another store, the contents of its attachments, and the statements about the
   /// person.
-  fileprivate func take(recordsOf other: Store, _ batch: BatchTable, at now: Int64) throws {
+  fileprivate func mergeRecords(of other: Store, _ batch: BatchTable, at now: Int64) throws {
     try inTransaction {
       // With this outcome and without a digest, `BroughtItems` does not count this ingest as an import of an
       // input.
@@ -186,14 +186,14 @@ extension IngestWriter {
         sql: "UPDATE ingest SET outcome = 'whole' WHERE id = ?", arguments: [ingestID])
       // Contents come before records, since each record of an attachment queues the download of a missing
       // content.
-      try other.read { try MergedContents($0, database).take() }
+      try other.read { try MergedContents($0, database).merge() }
       let merge = RecordMerge(database, batch, ingest: ingestID)
       // Withdrawals come first, since they decide which of two imported contents is hidden.
-      try take(from: other, .only, by: merge)
+      try mergeRecords(from: other, .only, by: merge)
       try SyncTransaction(database, batch).stateBrought(at: now)
       merge.visibility = try Visibility(WithdrawalChanges.items(database))
-      try take(from: other, .none, by: merge)
-      try takeBaseZone(of: other)
+      try mergeRecords(from: other, .none, by: merge)
+      try adoptBaseZone(of: other)
       try other.read { theirs in
         try StatedPersons(database).add(StatedPersons(theirs), ingest: ingestID)
       }
@@ -204,13 +204,15 @@ extension IngestWriter {
   }
 
   /// Merges the withdrawals of another store, or all other records.
-  private func take(from other: Store, _ withdrawals: AgedRecord.Withdrawals, by merge: RecordMerge) throws {
+  private func mergeRecords(from other: Store, _ withdrawals: AgedRecord.Withdrawals, by merge: RecordMerge)
+    throws
+  {
     var last = ""
     while true {
       let page = try other.read {
         try AgedRecord.page(after: last, withdrawals, limit: Self.pageRecords, $0)
       }
-      for record in page { count(try merge.take(record)) }
+      for record in page { count(try merge.merge(record)) }
       guard page.count == Self.pageRecords, let guid = page.last?.record.guid else { break }
       last = guid
     }
@@ -223,7 +225,7 @@ extension IngestWriter {
 
   /// Adopts a base zone that a person gave to the other store, if no record of the other store states this
   /// zone yet.
-  private func takeBaseZone(of other: Store) throws {
+  private func adoptBaseZone(of other: Store) throws {
     let theirs = try other.read { database in
       try LogbookZones.isUnjoined(database) ? LogbookZones(database) : nil
     }
@@ -239,7 +241,7 @@ private struct MergedContents {
 
   init(_ theirs: Database, _ database: Database) { (self.theirs, self.database) = (theirs, database) }
 
-  func take() throws {
+  func merge() throws {
     let rows = try Row.fetchAll(
       theirs, sql: "SELECT digest, size FROM blob WHERE held = size ORDER BY digest")
     for row in rows {
@@ -250,11 +252,11 @@ private struct MergedContents {
       let parts = ContentParts(database: theirs, digest: digest)
       // A content that does not match its digest is not copied.
       guard held != true, try parts.sum() == digest else { continue }
-      try take(parts, digest, size, isNew: held == nil)
+      try merge(parts, digest, size, isNew: held == nil)
     }
   }
 
-  private func take(_ parts: ContentParts, _ digest: String, _ size: Int64, isNew: Bool) throws {
+  private func merge(_ parts: ContentParts, _ digest: String, _ size: Int64, isNew: Bool) throws {
     let own = ContentParts(database: database, digest: digest)
     try own.removeAll()
     if isNew {
@@ -294,7 +296,7 @@ private final class RecordMerge {
   /// as if both were imported into this store. At equal times the content with the larger digest
   /// is used, so that both stores choose the same. If the other store's content is already stored as the
   /// remote's state in a conflict, the record stays in conflict until a person decides.
-  private func takes(_ theirs: AgedRecord, over mine: SyncRecord) throws -> Bool {
+  private func isPreferred(_ theirs: AgedRecord, over mine: SyncRecord) throws -> Bool {
     if mine.state.isDeleted { return false }
     if try transaction.remoteSide(of: mine)?.state.agrees(with: theirs.record.state) == true { return false }
     let age = try RecordAge(of: mine, database)
@@ -318,7 +320,7 @@ private final class RecordMerge {
   }
 
   /// Merges a record. The result states how the store changed.
-  func take(_ aged: AgedRecord) throws -> RecordWriter.Outcome {
+  func merge(_ aged: AgedRecord) throws -> RecordWriter.Outcome {
     let theirs = aged.record
     var outcome = RecordWriter.Outcome()
     guard let mine = try transaction.record(theirs.guid) else {
@@ -332,15 +334,15 @@ private final class RecordMerge {
     }
     if mine.state.agrees(with: theirs.state) {
       if aged.isImportedThere { try noteKnown(aged) }
-      if theirs.state.addsProvenance(to: mine.state), !mine.state.isDeleted { try learn(theirs) }
+      if theirs.state.addsProvenance(to: mine.state), !mine.state.isDeleted { try storeProvenance(theirs) }
       outcome.known = 1
-    } else if try takes(aged, over: mine) {
+    } else if try isPreferred(aged, over: mine) {
       try StatedContents(database).noteContent(of: mine, replacedBy: theirs.state)
       try write(aged)
       outcome.updated = 1
     } else {
       if mine.state.importAge != nil, theirs.state.importAge != nil, !isWithdrawn(theirs) {
-        try StatedContents(database).note(theirs.state, of: mine, ingest: origin(aged.age.export))
+        try StatedContents(database).storeUnadopted(theirs.state, of: mine, ingest: origin(aged.age.export))
       }
       outcome.kept = 1
     }
@@ -412,7 +414,7 @@ private final class RecordMerge {
       ])
   }
 
-  private func learn(_ theirs: SyncRecord) throws {
+  private func storeProvenance(_ theirs: SyncRecord) throws {
     try database.executeCached(
       sql: "UPDATE record SET \(RecordColumns.provenanceLearned), version = version + 1 WHERE guid = :guid",
       arguments: RecordColumns.arguments(theirs.state.provenance) + ["guid": theirs.guid])
@@ -435,7 +437,7 @@ struct MergedReadings {
       rows.bind(series, at: 1)
       while try rows.step() {
         let reading = ContributedReading(rows)
-        if !invalid.contains(reading.ingest) || known.cover(reading) { builder.append(reading.point) }
+        if !invalid.contains(reading.ingest) || known.contains(reading) { builder.append(reading.point) }
       }
       let found = builder.finish()
       if !found.isEmpty { points[try SeriesName.stored(series, other)] = found }

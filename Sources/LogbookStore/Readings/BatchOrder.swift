@@ -62,7 +62,7 @@ struct BatchOrder {
     repeated = 0
     // Adds the series in an order in which most readings are appended to the table. For a small batch, this
     // order has little effect on speed.
-    if readings.count > BatchTable.capacity { try table.meet(readings) }
+    if readings.count > BatchTable.capacity { try table.addSeries(of: readings) }
     try makeKeys(readings, in: &table)
     // While an array grows, its old and its new memory exist at the same time, so the memory is reserved
     // before.

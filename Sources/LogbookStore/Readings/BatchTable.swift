@@ -117,7 +117,7 @@ private enum BatchModule {
     }
     module.xColumn = { cursor, context, column in
       if let walk = BatchModule.cell(cursor) {
-        walk.pointee.rows[walk.pointee.index].give(column, to: context)
+        walk.pointee.rows[walk.pointee.index].setResult(column, to: context)
       }
       return SQLITE_OK
     }

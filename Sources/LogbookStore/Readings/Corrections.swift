@@ -65,9 +65,9 @@ final class Corrections {
   ///
   /// - Parameter hasSerial: whether the device has a serial number.
   @inline(__always)
-  func note(_ reading: Reading, device: Int64, hasSerial: Bool) throws {
+  func storeIfHandTyped(_ reading: Reading, device: Int64, hasSerial: Bool) throws {
     if reading.marks.contains(.manual) || (!hasSerial && reading.kind == .smbg) {
-      try noteHandTyped(reading, device: device)
+      try storeHandTyped(reading, device: device)
     }
   }
 
@@ -295,7 +295,7 @@ extension Corrections {
     ON CONFLICT DO NOTHING
     """
 
-  private func noteHandTyped(_ reading: Reading, device: Int64) throws {
+  private func storeHandTyped(_ reading: Reading, device: Int64) throws {
     guard reading.positionKind == .time, reading.kind.valueIsPartOfIdentity, !reading.timeCanRepeat,
       !reading.occurrenceIsStated
     else { return }

@@ -165,7 +165,7 @@ extension PendingRanges {
   ///   - marked: the positions of the marked readings, in order.
   ///   - remaining: the positions between the first and the last marked one that are still pending, in order.
   ///     Neighbouring pending positions are one range if no marked position is between them.
-  func cut(_ marked: [Int64], remaining: [ClosedRange<Int64>], in partition: Int64) throws {
+  func removeUploaded(_ marked: [Int64], remaining: [ClosedRange<Int64>], in partition: Int64) throws {
     guard let first = marked.first, let last = marked.last else { return }
     var (place, rest) = (0, 0)
     for range in try ranges(first...last, in: partition) {

@@ -28,7 +28,7 @@ struct ReadingRow {
     marks = reading.marks
   }
 
-  /// The columns of the table `batch`, in the order in which `give` numbers them.
+  /// The columns of the table `batch`, in the order in which `setResult` numbers them.
   static let columns = """
     partition, position, series, value_bucket, occurrence, device_time, stated_offset, derived_offset, offset_source,
     value, unit, range_flag, threshold, marks
@@ -58,7 +58,7 @@ struct ReadingRow {
 
   /// Returns one column to SQLite.
   @inline(__always)
-  func give(_ column: Int32, to context: OpaquePointer?) {
+  func setResult(_ column: Int32, to context: OpaquePointer?) {
     switch column {
     case 0: sqlite3_result_int64(context, partition)
     case 1: sqlite3_result_int64(context, position)
@@ -66,19 +66,19 @@ struct ReadingRow {
     case 3: sqlite3_result_int64(context, valueBucket)
     case 4: sqlite3_result_int64(context, occurrence)
     case 5: sqlite3_result_int64(context, deviceTime)
-    case 6: Self.give(placement, if: !placement.source.isDerived, to: context)
-    case 7: Self.give(placement, if: placement.source.isDerived, to: context)
+    case 6: Self.setResult(placement, if: !placement.source.isDerived, to: context)
+    case 7: Self.setResult(placement, if: placement.source.isDerived, to: context)
     case 8: sqlite3_result_int64(context, Int64(placement.source.rawValue))
-    case 9: Self.give(measurement.value, to: context)
+    case 9: Self.setResult(measurement.value, to: context)
     case 10: sqlite3_result_int64(context, measurement.unit)
     case 11: sqlite3_result_int64(context, measurement.rangeFlag)
-    case 12: Self.give(measurement.threshold, to: context)
+    case 12: Self.setResult(measurement.threshold, to: context)
     default: sqlite3_result_int64(context, Int64(marks.rawValue))
     }
   }
 
   @inline(__always)
-  private static func give(_ placement: Placement, if isSet: Bool, to context: OpaquePointer?) {
+  private static func setResult(_ placement: Placement, if isSet: Bool, to context: OpaquePointer?) {
     if isSet {
       sqlite3_result_int64(context, Int64(placement.utcOffset))
     } else {
@@ -87,7 +87,7 @@ struct ReadingRow {
   }
 
   @inline(__always)
-  private static func give(_ number: Double?, to context: OpaquePointer?) {
+  private static func setResult(_ number: Double?, to context: OpaquePointer?) {
     if let number { sqlite3_result_double(context, number) } else { sqlite3_result_null(context) }
   }
 }

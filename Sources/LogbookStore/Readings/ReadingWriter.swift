@@ -128,7 +128,7 @@ final class ReadingWriter {
       return try write(readings, deviceIDs: deviceIDs, zones: placer.all)
     }
     var placed = readings
-    placer.place(&placed)
+    placer.deriveOffsets(of: &placed)
     return try write(placed, deviceIDs: deviceIDs, zones: placer.all)
   }
 
@@ -225,14 +225,14 @@ extension ReadingWriter {
       } else if find.integer(4) == ingest {
         outcome.repeated += 1
       } else {
-        meet(item, readings, occurrence: item.occurrence, isWithdrawn: isWithdrawn)
+        countKnown(item, readings, occurrence: item.occurrence, isWithdrawn: isWithdrawn)
       }
     }
     return known
   }
 
   /// Counts a reading of the input that was in the store before this import.
-  private func meet(
+  private func countKnown(
     _ item: BatchOrder.Item, _ readings: [Reading], occurrence: Int64, isWithdrawn: Bool
   ) {
     outcome.known += 1
@@ -316,7 +316,7 @@ extension ReadingWriter {
         if known.isOwn {
           outcome.repeated += 1
         } else {
-          meet(item, readings, occurrence: known.occurrence, isWithdrawn: known.isWithdrawn)
+          countKnown(item, readings, occurrence: known.occurrence, isWithdrawn: known.isWithdrawn)
         }
         if reading.occurrenceIsStated, known.occurrence != item.occurrence {
           outcome.renumbered += 1

@@ -71,7 +71,7 @@ struct SameMinutes {
   private let other: Other
   /// The newest readings of the other series, if its positions are counts.
   private var counted: [Value]?
-  private var looked = 0
+  private var comparedCount = 0
   /// The numbers of equal readings under three assumptions: both devices truncate times to minutes, this
   /// device rounds them, or the other device rounds them.
   private var (cut, ownRounded, otherRounded) = (0, 0, 0)
@@ -89,9 +89,9 @@ struct SameMinutes {
     while let from = next, chunks < maxChunks {
       chunks += 1
       let end = try end(ofChunkFrom: from)
-      try compare(try own(from...end))
-      if looked >= Self.minEqual, !isLikely {
-        guard agreed * 4 >= looked else { return nil }
+      try compare(try ownValues(from...end))
+      if comparedCount >= Self.minEqual, !isLikely {
+        guard agreed * 4 >= comparedCount else { return nil }
         isLikely = true
       }
       if chunks >= Self.maxSampleChunks, !isLikely { return nil }
@@ -128,7 +128,7 @@ struct SameMinutes {
   }
 
   /// The new readings at these positions with shown times at which the other device has readings.
-  private func own(_ positions: ClosedRange<Int64>) throws -> [Value] {
+  private func ownValues(_ positions: ClosedRange<Int64>) throws -> [Value] {
     try values(
       """
       SELECT device_time, value, unit FROM reading
@@ -142,10 +142,10 @@ struct SameMinutes {
   }
 
   private mutating func compare(_ own: [Value]) throws {
-    looked += own.count
+    comparedCount += own.count
     var (cut, whole, rounded): (Set<Item>, Set<Item>, Set<Item>) = ([], [], [])
     for times in Self.ranges(of: own.map(\.time)) {
-      for value in try others(times) {
+      for value in try otherValues(times) {
         cut.insert(value.cut)
         if value.isWhole { whole.insert(value.cut) }
         rounded.insert(value.rounded)
@@ -159,7 +159,7 @@ struct SameMinutes {
   }
 
   /// The readings of the other device whose device times are in this range.
-  private mutating func others(_ times: ClosedRange<Int64>) throws -> [Value] {
+  private mutating func otherValues(_ times: ClosedRange<Int64>) throws -> [Value] {
     let (first, last) = (times.lowerBound, times.upperBound)
     let slack = PositionSpan.maxOffset
     switch other.order {

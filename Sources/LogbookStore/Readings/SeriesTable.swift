@@ -53,13 +53,13 @@ struct SeriesTable {
   mutating func place(of reading: Reading) throws -> Int {
     let code = Self.code(reading)
     if code < places.count, places[code] >= 0 { return places[code] }
-    return try meet(reading, code)
+    return try addSeries(of: reading, code)
   }
 
   /// Adds the series of a batch, beginning with the one that has the fewest readings. New series get their
   /// ids in this order. Readings with counts as positions are stored in the order of these ids (see the
   /// schema). So most readings are appended at the end of the table, whichever device comes first.
-  mutating func meet(_ readings: [Reading]) throws {
+  mutating func addSeries(of readings: [Reading]) throws {
     var groups: [(first: Int, count: Int)] = []
     var groupsByCode: [Int] = []
     for (index, reading) in readings.enumerated() {
@@ -150,7 +150,8 @@ struct SeriesTable {
           WHERE EXISTS (SELECT 1 FROM record INDEXED BY record_withdrawing WHERE kind = 'withdrawal')
           """, arguments: [series.id, change.positions.first, change.positions.last])
       if hasItemZones {
-        try ItemZoneTables.note(series.id, change.positions.first...change.positions.last, database)
+        try ItemZoneTables.markSeriesChanged(
+          series.id, change.positions.first...change.positions.last, database)
       }
     }
     return newByKind
@@ -164,7 +165,7 @@ extension SeriesTable {
     Int(reading.device.number) << 4 | Int(reading.kind.rawValue) << 1 | Int(reading.positionKind.rawValue)
   }
 
-  private mutating func meet(_ reading: Reading, _ code: Int) throws -> Int {
+  private mutating func addSeries(of reading: Reading, _ code: Int) throws -> Int {
     let series = try stored(reading)
     // Two devices of the input may be one device in the store, so their readings may share a series.
     let place = all.firstIndex { $0.id == series.id } ?? all.count

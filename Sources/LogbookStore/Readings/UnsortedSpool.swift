@@ -38,7 +38,7 @@ struct UnsortedSpool {
 
   /// Whether the readings are unsorted: most steps from one reading to the next are longer than `1 / minPart`
   /// of the period of most readings.
-  static func areScattered(_ readings: [Reading]) -> Bool {
+  static func areUnsorted(_ readings: [Reading]) -> Bool {
     guard readings.count >= minCount else { return false }
     let sample = stride(from: 1, to: readings.count, by: readings.count / sampleSize)
     let times = sample.map { readings[$0].deviceTime.seconds }.sorted()

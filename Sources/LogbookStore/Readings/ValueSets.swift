@@ -67,7 +67,7 @@ struct ValueSets {
       try insert(value, of: value.ingest, as: occurrences.takeNext(), at: place, like: value)
       change.restated += 1
     }
-    try note(change, at: place)
+    try countAdded(change, at: place)
     return change
   }
 }
@@ -188,7 +188,7 @@ extension ValueSets {
 
   /// Counts the added values. At the end of the transaction, it is decided which values at this time are
   /// visible.
-  private func note(_ change: Change, at place: PlaceOfValues) throws {
+  private func countAdded(_ change: Change, at place: PlaceOfValues) throws {
     let added = change.new + change.restated
     if added > 0 {
       try database.executeCached(

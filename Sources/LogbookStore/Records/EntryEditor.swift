@@ -81,7 +81,7 @@ package struct EntryEditor {
           return try Outcome(
             items: items(readings, entry.records, database), isNew: false, differs: differs)
         }
-        try ActionLog(database, at: now).noting(.add, new.map(\.guid), added: added) {
+        try ActionLog(database, at: now).logging(.add, new.map(\.guid), added: added) {
           for (draft, guid) in new { _ = try RecordEditor(store, at: now).insert(draft, guid, database) }
         }
         return try Outcome(
@@ -118,7 +118,7 @@ package struct EntryEditor {
       let guids =
         hidden.compactMap(\.guid) + revision.records.map(\.guid) + revision.added.records.map(\.guid)
       let editor = RecordEditor(store, at: now)
-      try ActionLog(database, at: now).noting(.edit, guids, added: added, kept: revision.kept) {
+      try ActionLog(database, at: now).logging(.edit, guids, added: added, kept: revision.kept) {
         for (withdrawal, reading) in zip(hidden, revision.hidden) {
           try WithdrawalEditor(store, at: now).hide(withdrawal, at: reading.deviceTime, database)
         }

@@ -83,7 +83,7 @@ package struct RecordEditor {
   ///   that cannot belong to its entry is an error, too.
   package func add(_ draft: RecordDraft, guid: String) throws -> RecordEdit {
     try store.write { database in
-      try ActionLog(database, at: now).noting(.add, [guid]) {
+      try ActionLog(database, at: now).logging(.add, [guid]) {
         RecordEdit(record: try insert(draft, guid, database), edits: 1)
       }
     }
@@ -97,8 +97,8 @@ package struct RecordEditor {
     _ drafts: [(draft: RecordDraft, guid: String)], _ contents: ContentIntake
   ) throws -> [RecordEdit] {
     try store.write { database in
-      try contents.keep(database)
-      return try ActionLog(database, at: now).noting(.add, drafts.map(\.guid)) {
+      try contents.storeCollected(database)
+      return try ActionLog(database, at: now).logging(.add, drafts.map(\.guid)) {
         try drafts.map { RecordEdit(record: try insert($0.draft, $0.guid, database), edits: 1) }
       }
     }
@@ -127,7 +127,7 @@ package struct RecordEditor {
         try Self.requireEntry(entry, for: guid, database)
       }
       try Self.requireLimits(draft, guid)
-      try ActionLog(database, at: now).noting(.edit, [guid]) {
+      try ActionLog(database, at: now).logging(.edit, [guid]) {
         try Self.write(draft.state(editedAt: now), to: guid, database)
       }
       return RecordEdit(record: try Self.require(guid, database), edits: 1)
@@ -142,7 +142,7 @@ package struct RecordEditor {
       let record = try Self.require(guid, database)
       if record.isDeleted { return RecordEdit(record: record, edits: 0) }
       try Self.requireKnown(record)
-      let edits = try ActionLog(database, at: now).noting(.delete, Self.withChildren(guid, database)) {
+      let edits = try ActionLog(database, at: now).logging(.delete, Self.withChildren(guid, database)) {
         try Self.delete([guid], at: now, database)
       }
       return RecordEdit(record: try Self.require(guid, database), edits: edits)

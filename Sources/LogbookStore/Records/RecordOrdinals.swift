@@ -61,13 +61,13 @@ final class RecordOrdinals {
   }
 
   /// Marks an ordinal as used by a row, after the row was stored as a record with this ordinal.
-  func take(_ ordinal: Int, of key: RowKey, for content: RecordContent) throws {
+  func markUsed(_ ordinal: Int, of key: RowKey, for content: RecordContent) throws {
     try add(key, ordinal, content: content.text, imported: content.text, given: content.text)
   }
 
   /// Stores an undecided row until the end of the input. If an equal row is already stored, this one is counted
   /// as its copy, and the result is false.
-  func keep(_ row: RecordRow, _ key: RowKey) throws -> Bool {
+  func bufferUndecided(_ row: RecordRow, _ key: RowKey) throws -> Bool {
     let statement = try database.cachedStatement(
       sql: "INSERT INTO temp.open_row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING")
     try statement.execute(arguments: [
@@ -117,7 +117,7 @@ final class RecordOrdinals {
           try known(row, guid)
         } else {
           try new(row, key.guid(ordinal: next))
-          try take(next, of: key, for: row.content)
+          try markUsed(next, of: key, for: row.content)
           next += 1
         }
         if copies > 0 { try equal(row, guid ?? key.guid(ordinal: next - 1), copies) }

@@ -186,7 +186,8 @@ extension RecordResolver {
       let record = try SyncRecord(row)
       return RecordConflict(
         guid: record.guid, cause: .edited, mine: record.state,
-        theirs: try theirs(try StoredRow(row, of: "record")["conflict"], of: record.guid), base: record.base)
+        theirs: try remoteState(try StoredRow(row, of: "record")["conflict"], of: record.guid),
+        base: record.base)
     }
     let orphaned = try Row.fetchAll(
       database.cachedStatement(
@@ -205,7 +206,7 @@ extension RecordResolver {
     return edited + orphaned
   }
 
-  private static func theirs(_ text: String, of guid: String) throws -> RecordState {
+  private static func remoteState(_ text: String, of guid: String) throws -> RecordState {
     do throws(JSONError) {
       return try RecordState(json: text)
     } catch {
@@ -284,12 +285,13 @@ extension SyncTransaction {
   /// already belongs to this entry, it is allowed, since an import may have nested it.
   ///
   /// - Parameter record: the local record; nil if the store does not have it.
-  package func forbidsPlace(of remote: RemoteRecord, over record: SyncRecord?) throws -> Bool {
-    try forbidsPlace(of: remote.state, remote.guid, over: record)
+  package func forbidsNesting(of remote: RemoteRecord, over record: SyncRecord?) throws -> Bool {
+    try forbidsNesting(of: remote.state, remote.guid, over: record)
   }
 
   /// Whether a state makes the record with this guid belong to an entry that cannot have it.
-  package func forbidsPlace(of state: RecordState, _ guid: String, over record: SyncRecord?) throws -> Bool {
+  package func forbidsNesting(of state: RecordState, _ guid: String, over record: SyncRecord?) throws -> Bool
+  {
     guard !state.isDeleted, let entry = state.entryGuid else { return false }
     if let record, entry == record.state.entryGuid, !record.state.isDeleted { return false }
     return try RecordNesting(database).forbids(guid, in: entry)
@@ -316,7 +318,8 @@ extension SyncTransaction {
   /// - Returns: the guids of the moved records.
   package func resolveNesting() throws -> [String] {
     var resolved: [String] = []
-    while let (record, remote) = try unplacedRecords().first(where: { try !forbidsPlace(of: $1, over: $0) }) {
+    while let (record, remote) = try unplacedRecords().first(where: { try !forbidsNesting(of: $1, over: $0) })
+    {
       try adopt(remote, over: record)
       resolved.append(remote.guid)
     }

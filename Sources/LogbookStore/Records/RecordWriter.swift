@@ -133,7 +133,7 @@ final class RecordWriter {
     if placing != nil { note(try LogbookZones(database).zone()) }
     // Another process changed the zones, so the offsets from earlier transactions must be derived again at
     // the end of this transaction.
-    if isPlacedByAnother { try ZoneRecords.note(LogbookZones.baseGuid, database) }
+    if isPlacedByAnother { try ZoneRecords.markChanged(LogbookZones.baseGuid, database) }
     try ordinals.assign(
       known: { try store($0, guid: $1, &outcome) },
       new: { row, guid in
@@ -170,10 +170,10 @@ extension RecordWriter {
     case .stored(let guid): try store(row, guid: guid, &outcome)
     case .free(let ordinal):
       try insert(row, guid: key.guid(ordinal: ordinal))
-      try ordinals.take(ordinal, of: key, for: row.content)
+      try ordinals.markUsed(ordinal, of: key, for: row.content)
       outcome.new += 1
     case .open:
-      if try !ordinals.keep(row, key) { outcome.repeated += 1 }
+      if try !ordinals.bufferUndecided(row, key) { outcome.repeated += 1 }
     }
   }
 
@@ -219,7 +219,7 @@ extension RecordWriter {
       fields: try found[1], deviceTime: try found[2], utcOffset: try found[5], offsetSource: try found[6],
       isDeleted: try found[3])
     if row.provenance != nil, try found[7] as String? == nil, !stored.isDeleted {
-      try learn(row.provenance, of: guid)
+      try storeProvenance(row.provenance, of: guid)
     }
     if row.content.deviceTime == stored.deviceTime { note(guid) }
     if row.content.isStated(by: stored) {
@@ -229,7 +229,7 @@ extension RecordWriter {
         arguments: [ingest, guid])
       if importsDiffer { try StatedContents(database).noteKnown(guid, by: ingest) }
     } else if let imported: String = try found[4], imported == stored.text, !stored.isDeleted {
-      try keepChange(row, guid: guid, &outcome)
+      try bufferChange(row, guid: guid, &outcome)
     } else {
       outcome.kept += 1
       noteKept(guid)
@@ -259,7 +259,7 @@ extension RecordWriter {
   }
 
   /// Stores the provenance of a record that has none. This counts as an edit, so that other nodes receive it.
-  private func learn(_ provenance: Provenance?, of guid: String) throws {
+  private func storeProvenance(_ provenance: Provenance?, of guid: String) throws {
     try database.executeCached(
       sql: "UPDATE record SET \(RecordColumns.provenanceLearned), version = version + 1 WHERE guid = :guid",
       arguments: RecordColumns.arguments(provenance) + ["guid": guid])
@@ -267,7 +267,7 @@ extension RecordWriter {
 
   /// Collects a change until the end of the input. If several different rows have the same id, the first one
   /// is used.
-  private func keepChange(_ row: RecordRow, guid: String, _ outcome: inout Outcome) throws {
+  private func bufferChange(_ row: RecordRow, guid: String, _ outcome: inout Outcome) throws {
     noteKept(guid)
     let statement = try database.cachedStatement(
       sql: "INSERT INTO temp.record_change VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
@@ -299,35 +299,35 @@ extension RecordWriter {
 
   /// The SQL expression for the position of an import in the order of exports by age. At equal age, the
   /// import that came first has the lower position, even if its input is imported again.
-  static func place(_ table: String) -> String {
+  static func ageOrder(_ table: String) -> String {
     """
-    (\(ExportAge.generated(table)), \(ExportAge.modified(table)), \(order(table)))
+    (\(ExportAge.generated(table)), \(ExportAge.modified(table)), \(importOrder(table)))
     """
   }
 
-  static func order(_ table: String) -> String {
+  static func importOrder(_ table: String) -> String {
     """
     coalesce((SELECT min(same.id) FROM ingest AS same WHERE same.digest = \(table).digest AND same.digest <> ''),
       \(table).id)
     """
   }
 
-  /// The position of the import that wrote a record in the order of `place`. An import of another store has
+  /// The position of the import that wrote a record in the order of `ageOrder`. An import of another store has
   /// the lowest position of its age.
   private static let placeOfRecord = """
     (\(ContentExport.generated), \(ContentExport.modified), CASE WHEN \(ContentExport.isFromRemote) THEN 0 ELSE
-      (SELECT \(order("earlier")) FROM ingest AS earlier WHERE earlier.id = record.ingest) END)
+      (SELECT \(importOrder("earlier")) FROM ingest AS earlier WHERE earlier.id = record.ingest) END)
     """
 
   /// The SQL condition that an export which is not older than this one states the content of a record.
   private static let isStatedLater = """
     EXISTS (SELECT 1 FROM ingest_record AS o CROSS JOIN ingest AS w ON \(ContentExport.isStatement)
-      WHERE w.id <> this.id AND \(place("w")) >= \(place("this")))
+      WHERE w.id <> this.id AND \(ageOrder("w")) >= \(ageOrder("this")))
     """
 
   /// The SQL condition that the content of a record is of an earlier export than that of the import `this`. No
   /// import of a later export may have stated the content.
-  static let isOfEarlierExport = "(\(place("this")) > \(placeOfRecord) AND NOT \(isStatedLater))"
+  static let isOfEarlierExport = "(\(ageOrder("this")) > \(placeOfRecord) AND NOT \(isStatedLater))"
 
   /// The SQL condition for a record that a row of this import may change: only imports of older exports wrote
   /// or stated its content, in this or another store. A withdrawn record counts as older than any export.

@@ -303,7 +303,7 @@ extension RetypedDoses {
   /// The SQL query for the imports whose exports have a record. The last two columns state whether the import read
   /// the whole export without leaving out rows, and whether it rejected no row.
   private static let importQuery = """
-    SELECT w.id, \(ExportAge.generated("w")), \(ExportAge.modified("w")), \(RecordWriter.order("w")),
+    SELECT w.id, \(ExportAge.generated("w")), \(ExportAge.modified("w")), \(RecordWriter.importOrder("w")),
       CASE WHEN w.outcome = 'whole' AND json_valid(w.counts)
         THEN NOT EXISTS (SELECT 1 FROM json_each(w.counts, '$.skipped') AS s WHERE s.key LIKE 'row with another %')
         ELSE 0 END,
@@ -358,7 +358,7 @@ extension RetypedDoses {
 /// A stored dose, with the exports that have it.
 private struct Dose {
   /// The age of an export, and its position among exports of equal age, by which the later one is found as
-  /// `RecordWriter.place` does.
+  /// `RecordWriter.ageOrder` does.
   struct Age: Comparable {
     let generated: Int64
     let modified: Int64

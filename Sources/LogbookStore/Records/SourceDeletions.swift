@@ -155,7 +155,7 @@ extension SourceDeletions {
         UNION SELECT ingest FROM stated_content WHERE guid = ?1)
       AND w.id <> ?2 AND w.outcome IN ('whole', 'truncated')
     ORDER BY NOT \(ImportContribution.isUndone(of: "w")) DESC,
-      \(ExportAge.generated("w")) DESC, \(ExportAge.modified("w")) DESC, \(RecordWriter.order("w")) DESC
+      \(ExportAge.generated("w")) DESC, \(ExportAge.modified("w")) DESC, \(RecordWriter.importOrder("w")) DESC
     """
 
   private func exists(_ guid: String) throws -> Bool {

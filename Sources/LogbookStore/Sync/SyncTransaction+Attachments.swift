@@ -128,7 +128,7 @@ extension SyncTransaction {
   /// its digest never counts as complete.
   package func append(_ part: ContentPart, to digest: String, at offset: Int64) throws -> FetchedPart {
     let parts = ContentParts(database: database, digest: digest)
-    let known = try known(digest)
+    let known = try heldSize(of: digest)
     if let known, known.size == known.held {
       try database.executeCached(
         sql: "DELETE FROM download WHERE kind = 'attachment' AND subject = ?", arguments: [digest])
@@ -162,7 +162,7 @@ extension SyncTransaction {
   }
 
   /// The size of a content and the number of its stored bytes; nil if no part of it is stored.
-  private func known(_ digest: String) throws -> (size: Int64, held: Int64)? {
+  private func heldSize(of digest: String) throws -> (size: Int64, held: Int64)? {
     let row = try Row.fetchOne(
       database.cachedStatement(sql: "SELECT digest, size, held FROM blob WHERE digest = ?"),
       arguments: [digest])

@@ -128,7 +128,7 @@ extension SyncTransaction {
     let isRefused = Set(refused.map(\.item))
     try UploadMarks(database: database).set(
       keys.indices.lazy.filter { !isRefused.contains($0) }.map { keys[$0] })
-    try note(same, of: keys)
+    try storeMatches(same, of: keys)
   }
 
   /// Marks the readings of a batch as uploaded, except the refused ones; see `markUploaded` for keys.
@@ -140,13 +140,13 @@ extension SyncTransaction {
     if refused.isEmpty, let version = pending.version, try isUnchanged(since: version),
       try UploadMarks(database: database).setWhole(pending)
     {
-      return try note(same, of: pending.keys)
+      return try storeMatches(same, of: pending.keys)
     }
     try markUploaded(pending.keys, except: refused, sameAs: same, at: now)
   }
 
   /// Stores what the remote's response to these readings states in addition to the refusals.
-  private func note(_ same: [SameReading], of keys: [ReadingKey]) throws {
+  private func storeMatches(_ same: [SameReading], of keys: [ReadingKey]) throws {
     try forgetUnanswered(keys)
     for item in same where keys.indices.contains(item.item) {
       try storeMatch(keys[item.item], as: item.document, isOnlyInForeignDocument: true)
@@ -196,7 +196,7 @@ extension SyncTransaction {
     var pulled = PulledReadings(ingest: ingest)
     let batch = try withoutSame(batch, foreign, &pulled)
     if let ingest {
-      try note(notTaken, in: ingest)
+      try countNotTaken(notTaken, in: ingest)
       pulled.new = try write(batch, into: ingest, at: now).new
       pulled.shown = try restate(pulled.restated, by: ingest, at: now)
       return pulled
@@ -207,14 +207,14 @@ extension SyncTransaction {
       let shown = try restate(pulled.restated, by: ingest, at: now)
       let isAnyStated = outcome.new + outcome.changed + outcome.renumbered + shown > 0
       guard isAnyStated || !notTaken.isEmpty else { return .rollback }
-      try note(notTaken, in: ingest)
+      try countNotTaken(notTaken, in: ingest)
       (pulled.ingest, pulled.new, pulled.shown) = (ingest, outcome.new, shown)
       return .commit
     }
     return pulled
   }
 
-  private func note(_ notTaken: [String: Int], in ingest: Int64) throws {
+  private func countNotTaken(_ notTaken: [String: Int], in ingest: Int64) throws {
     for (reason, count) in notTaken {
       let path = "$.not_taken.\(jsonText(reason))"
       try database.executeCached(

@@ -121,7 +121,7 @@ extension SyncTransaction {
       let document = ReadingIdentity(reading, batch.devices[Int(reading.device.number)]).key
       if try isStored(document) {
         known.insert(place)
-        try restateNoted(document, &pulled)
+        try restateReadingsInDocument(document, &pulled)
       } else {
         documents[place] = document
       }
@@ -179,7 +179,7 @@ extension SyncTransaction {
   }
 
   /// Adds to `pulled` the hidden readings that this document is known to contain.
-  private func restateNoted(_ document: [UInt8], _ pulled: inout PulledReadings) throws {
+  private func restateReadingsInDocument(_ document: [UInt8], _ pulled: inout PulledReadings) throws {
     let rows = try Row.fetchAll(
       database.cachedStatement(
         sql: """

@@ -54,7 +54,7 @@ extension SyncTransaction {
     // them.
     let pulled = try Int64.fetchOne(
       database.cachedStatement(sql: "SELECT max(id) FROM ingest WHERE \(UndoPlan.isPulled)"))
-    if let pulled { _ = try restate(noted(in: series), by: pulled, at: now) }
+    if let pulled { _ = try restate(readingsInForeignDocuments(in: series), by: pulled, at: now) }
   }
 
   /// States that readings of undone imports are also on the remote in documents of other programs. Such
@@ -84,7 +84,7 @@ extension SyncTransaction {
   }
 
   /// The readings of these series that earlier pulls found in documents of other programs.
-  func noted(in series: some Collection<SeriesName>) throws -> [Int64: [SeriesPoint]] {
+  func readingsInForeignDocuments(in series: some Collection<SeriesName>) throws -> [Int64: [SeriesPoint]] {
     var found: [Int64: [SeriesPoint]] = [:]
     for name in series {
       guard let id = try name.stored(database) else { continue }

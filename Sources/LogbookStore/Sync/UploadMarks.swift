@@ -36,7 +36,7 @@ struct UploadMarks {
     ///
     /// - Parameter isNext: whether no marked reading is between this position and the last one that stays
     ///   pending.
-    mutating func keep(_ position: Int64, isNext: Bool) {
+    mutating func addRemaining(_ position: Int64, isNext: Bool) {
       if let last = remaining.last, isNext || last.upperBound == position {
         remaining[remaining.count - 1] = last.lowerBound...position
       } else {
@@ -64,7 +64,8 @@ struct UploadMarks {
     }
     let pendingRanges = try PendingRanges(database)
     for marks in marks {
-      try pendingRanges.cut(marks.keys.map(\.position), remaining: marks.remaining, in: marks.partition)
+      try pendingRanges.removeUploaded(
+        marks.keys.map(\.position), remaining: marks.remaining, in: marks.partition)
     }
   }
 
@@ -96,7 +97,8 @@ struct UploadMarks {
     try count(Self.countBySeries(pending.keys))
     let pendingRanges = try PendingRanges(database)
     for part in parts {
-      try pendingRanges.cut(part.map(\.position), remaining: [], in: part[part.startIndex].partition)
+      try pendingRanges.removeUploaded(
+        part.map(\.position), remaining: [], in: part[part.startIndex].partition)
     }
     return true
   }
@@ -153,7 +155,7 @@ extension UploadMarks {
         marks.ranges[marks.ranges.count - 1].last = key
         marks.ranges[marks.ranges.count - 1].count += 1
       case (true, false): marks.ranges.append(MarkedRange(first: key, last: key))
-      case (false, _): marks.keep(key.position, isNext: isOpen == isMarked)
+      case (false, _): marks.addRemaining(key.position, isNext: isOpen == isMarked)
       }
       if isMarked { marks.counts[key.series, default: 0] += 1 }
     }

@@ -102,7 +102,7 @@ struct ImportContribution {
       let site = try onSite(series)
       var held = site.ends.map { PointRuns.Cursor(site, from: $0.lowerBound) }
       return { reading in
-        undone.contains(reading.ingest) && !others.cover(reading) && held?.contains(reading.point) != true
+        undone.contains(reading.ingest) && !others.contains(reading) && held?.contains(reading.point) != true
       }
     }
   }
@@ -211,7 +211,7 @@ struct ImportContribution {
     while try statement.step() {
       let reading = ContributedReading(
         point: statement.point(from: 0), ingest: statement.integer(4), isUploaded: statement.integer(3) == 1)
-      if cover.cover(reading) { collector.add(reading) }
+      if cover.contains(reading) { collector.add(reading) }
     }
   }
 
@@ -341,7 +341,7 @@ struct KnownRunCursor {
   /// - Parameter runs: the runs, ordered by their first readings.
   init(_ runs: [KnownRun]) { self.runs = runs }
 
-  mutating func cover(_ reading: ContributedReading) -> Bool {
+  mutating func contains(_ reading: ContributedReading) -> Bool {
     advance(to: reading.point)
     return open.max.map { $0.latest >= reading.ingest } ?? false
   }

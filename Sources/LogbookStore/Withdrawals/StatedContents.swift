@@ -82,7 +82,7 @@ extension StatedContents {
   /// Notes the content of a merged store that this store does not adopt, since its own is of a later export.
   ///
   /// - Parameter ingest: the row of `ingest` with the age of the earlier export.
-  func note(_ earlier: RecordState, of record: SyncRecord, ingest: Int64) throws {
+  func storeUnadopted(_ earlier: RecordState, of record: SyncRecord, ingest: Int64) throws {
     try noteCurrent("(?)", [record.guid])
     try insert(earlier, of: record.guid, ingest: ingest)
   }
@@ -163,7 +163,7 @@ extension StatedContents {
             NOT (\(ExportOrigin.isOrigin("w")))
           FROM stated_content AS s CROSS JOIN ingest AS w ON w.id = s.ingest JOIN record AS r ON r.guid = s.guid
           WHERE s.guid = ?1 AND \(condition)
-          ORDER BY \(ExportAge.generated("w")) DESC, \(Self.isDeletion) DESC, \(ExportAge.modified("w")) DESC, \(RecordWriter.order("w")) DESC
+          ORDER BY \(ExportAge.generated("w")) DESC, \(Self.isDeletion) DESC, \(ExportAge.modified("w")) DESC, \(RecordWriter.importOrder("w")) DESC
           """), arguments: [guid, ingest]
     ).map { row in
       let row = StoredRow(row, of: "stated_content")

@@ -284,7 +284,7 @@ extension UndoPlan {
 
   private mutating func planRedo() throws {
     let items = try WithdrawalChanges.items(database)
-    ended = try WithdrawalGroup.held(database).filter { $0.input.importID == whole.importID }
+    ended = try WithdrawalGroup.validWithdrawals(database).filter { $0.input.importID == whole.importID }
     let guids = Set(ended.map(\.guid))
     let rest = items.filter { !guids.contains($0.guid) }
     let found = try BroughtItems(rest, ended: ingest, database)

@@ -67,7 +67,7 @@ package struct WithdrawalEditor {
     let rule = DeviceRule(device: ReadingIdentity.text(of: device), since: since, until: until)
     return try counting { database in
       let withdrawal = Withdrawal(.device(rule), isHidden: true, reason: reason)
-      try ActionLog(database, at: now).noting(.hide, [guid]) {
+      try ActionLog(database, at: now).logging(.hide, [guid]) {
         try RecordEditor.insert(state(withdrawal, at: DeviceTime(seconds: now)), guid, database)
       }
     }
@@ -86,7 +86,7 @@ package struct WithdrawalEditor {
       }
       found = rules.count
       if rules.isEmpty { return }
-      try ActionLog(database, at: now).noting(.restore, rules.map(\.guid)) {
+      try ActionLog(database, at: now).logging(.restore, rules.map(\.guid)) {
         for rule in rules { try end(rule, of: device, database) }
       }
     }
@@ -153,7 +153,7 @@ package struct WithdrawalEditor {
     // A withdrawal that is limited to one content came with an import and may end with it.
     let isHiddenByPerson = own?.isHidden == true && own?.content.isEmpty == true
     if withdrawal.isHidden ? isHiddenByPerson : isShown { return false }
-    try ActionLog(database, at: now).noting(withdrawal.isHidden ? .hide : .restore, [guid]) {
+    try ActionLog(database, at: now).logging(withdrawal.isHidden ? .hide : .restore, [guid]) {
       try write(withdrawal, as: guid, at: time, over: record, database)
     }
     return true

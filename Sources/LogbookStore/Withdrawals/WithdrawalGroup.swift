@@ -15,7 +15,7 @@ struct WithdrawalGroup {
 
   /// The valid withdrawals of imports, each with the guid of its record. A withdrawal that a person ended is
   /// left out.
-  static func held(_ database: Database) throws -> [(guid: String, input: WithdrawnInput)] {
+  static func validWithdrawals(_ database: Database) throws -> [(guid: String, input: WithdrawnInput)] {
     try WithdrawalChanges.items(database).compactMap { item in
       guard case .input(let input) = item.withdrawal.subject, item.withdrawal.isHidden else { return nil }
       return (item.guid, input)

@@ -14,17 +14,17 @@ struct WithdrawnReadings {
   private static let maxChanges = 4096
 
   private let series: Int64
-  private let said: SeriesVisibility
+  private let visibility: SeriesVisibility
   private let database: Database
 
-  init(_ series: Int64, _ said: SeriesVisibility, _ database: Database) {
-    (self.series, self.said, self.database) = (series, said, database)
+  init(_ series: Int64, _ visibility: SeriesVisibility, _ database: Database) {
+    (self.series, self.visibility, self.database) = (series, visibility, database)
   }
 
   /// Updates the visibility of all readings in a range of positions.
   func update(_ positions: ClosedRange<Int64>) throws {
     var rest: ClosedRange<Int64>? = positions
-    var ordered = said.ordered
+    var ordered = visibility.ordered
     while let range = rest {
       var found = FoundChanges()
       let last = try collect(&found, in: range, &ordered)
@@ -36,13 +36,13 @@ struct WithdrawnReadings {
   /// Counts the readings in a range that would become hidden or visible, without writing.
   func count(in positions: ClosedRange<Int64>, _ tally: inout VisibilityTally) throws {
     let readings = try readings(in: positions)
-    var (ordered, causes) = (said.ordered, try StoredCauses(series, positions, database))
+    var (ordered, causes) = (visibility.ordered, try StoredCauses(series, positions, database))
     var place: [PlacedReading] = []
     func countPlace() throws {
       let verdicts =
         place.count == 1
         ? [place[0].isHidden ? SeriesVisibility.Verdict.withdrawn : .shown]
-        : said.judge(try items(place), isHidden: place.map(\.isHidden))
+        : visibility.judge(try items(place), isHidden: place.map(\.isHidden))
       for (reading, verdict) in zip(place, verdicts) {
         tally.add(wasShown: reading.stored == 0, isShown: verdict == .shown, isUploaded: reading.isUploaded)
       }
@@ -105,7 +105,7 @@ struct WithdrawnReadings {
       return found.add(
         place[0].point, verdict, isChanged: place[0].stored != verdict.rawValue, isAlone: true)
     }
-    let verdicts = said.judge(try items(place), isHidden: place.map(\.isHidden))
+    let verdicts = visibility.judge(try items(place), isHidden: place.map(\.isHidden))
     let areChanged = zip(place, verdicts).map { $0.stored != $1.rawValue }
     if verdicts.allSatisfy({ $0 == verdicts[0] }) {
       found.add(place[0].point, verdicts[0], isChanged: areChanged.contains(true), isAlone: false)

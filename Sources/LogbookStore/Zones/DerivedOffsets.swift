@@ -80,7 +80,7 @@ enum DerivedOffsets {
   /// Recalculates derived offsets. Must be called in the transaction that changed a zone record.
   static func derive(_ part: Part, _ database: Database) throws -> Moved {
     let zones = try LogbookZones(database)
-    try UnknownZones.note(zones, database)
+    try UnknownZones.storeNames(of: zones, database)
     try makeTables(zones, database)
     let site = try SiteMoves(database)
     try site?.queue(stretch: stretch, in: part)

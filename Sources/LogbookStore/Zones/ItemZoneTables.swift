@@ -68,7 +68,8 @@ enum ItemZoneTables {
 
   /// Notes that a series has new readings at these positions, if a statement about the zone of an import may
   /// list them.
-  static func note(_ series: Int64, _ positions: ClosedRange<Int64>, _ database: Database) throws {
+  static func markSeriesChanged(_ series: Int64, _ positions: ClosedRange<Int64>, _ database: Database) throws
+  {
     try database.executeCached(
       sql: """
         INSERT INTO changed_zone_series (series, first_position, last_position) SELECT s.id, ?2, ?3

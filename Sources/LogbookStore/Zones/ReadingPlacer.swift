@@ -52,7 +52,7 @@ struct ReadingPlacer {
   func agrees(with zone: LogbookZone?) -> Bool { Set(places).allSatisfy { zones[$0] == zone } }
 
   /// Derives the offsets of all readings without a stated offset, and the shown times of instants.
-  mutating func place(_ readings: inout [Reading]) {
+  mutating func deriveOffsets(of readings: inout [Reading]) {
     for index in readings.indices {
       let placement = readings[index].placement
       switch placement.source {

@@ -193,7 +193,7 @@ extension Store {
 enum UnknownZones {
   /// Stores the names of the unknown zones. Also stores the current base zone, so that it can be used if an
   /// unknown one replaces it.
-  static func note(_ zones: LogbookZones, _ database: Database) throws {
+  static func storeNames(of zones: LogbookZones, _ database: Database) throws {
     let names = zones.unknownNames.joined(separator: "\n")
     if try names != Store.setting(.unknownZones, database) ?? "" {
       if names.isEmpty {

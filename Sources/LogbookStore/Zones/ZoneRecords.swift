@@ -21,14 +21,14 @@ enum ZoneRecords {
     guard zones.base != zone || zones.origin != .given || zones.unknownBase != nil else { return }
     if try LogbookZones.isUnjoined(database) {
       try setUnjoinedBase(zone, .given, database)
-      return try note(LogbookZones.baseGuid, database)
+      return try markChanged(LogbookZones.baseGuid, database)
     }
     try RecordEditor.write(
       LogbookZones.baseState(zone, .given, editedAt: now), to: LogbookZones.baseGuid, database)
   }
 
   /// Marks a zone record as changed, so that the end of the transaction derives the offsets again.
-  static func note(_ guid: String, _ database: Database) throws {
+  static func markChanged(_ guid: String, _ database: Database) throws {
     try database.execute(
       sql: "INSERT INTO changed_statement VALUES (?, 'zone') ON CONFLICT DO NOTHING", arguments: [guid])
   }
@@ -46,7 +46,7 @@ enum ZoneRecords {
     case .nothing: return false
     case .extended(let longer): try RecordEditor.write(longer.state(editedAt: now), to: longer.guid, database)
     case .added(let period):
-      try requireRoom(zones)
+      try requireCapacity(zones)
       try RecordEditor.insert(period.state(editedAt: now), period.guid, database)
     }
     return true
@@ -62,7 +62,7 @@ extension ZoneRecords {
 
   /// Throws if the logbook has the maximum number of periods. A further period would make the oldest one
   /// invalid, and change the offsets of its items.
-  static func requireRoom(_ zones: LogbookZones) throws {
+  static func requireCapacity(_ zones: LogbookZones) throws {
     guard zones.periods.count >= LogbookZones.maxPeriods else { return }
     throw Failure(
       .configuration,
@@ -117,7 +117,7 @@ extension Store {
       // Another process may have set the zone first.
       guard try Self.lacksZone(base, database) else { return }
       try ZoneRecords.setUnjoinedBase(base.base, base.origin, database)
-      try ZoneRecords.note(LogbookZones.baseGuid, database)
+      try ZoneRecords.markChanged(LogbookZones.baseGuid, database)
     }.isChange
   }
 

@@ -95,7 +95,7 @@ extension ZoneStatements {
     if changesAll { return try DerivedOffsets.derive(.all, database) }
     // Usually no statement lists the new readings, so nothing must be derived.
     guard changed.isEmpty, records.isEmpty else { return try derive(changed) }
-    try UnknownZones.note(zones, database)
+    try UnknownZones.storeNames(of: zones, database)
     return DerivedOffsets.Moved()
   }
 

@@ -85,10 +85,10 @@ struct OrderedReadings {
   private mutating func reachNearest() throws {
     var nearest = waiting.removeLast()
     defer { nextBound = waiting.last?.bound(order) }
-    if let held = try held(nearest) {
+    if let held = try readIntoMemory(nearest) {
       add(held)
     } else if nearest.isMeasured {
-      add(try nearest.walk(database, list, filter, order))
+      add(try nearest.startWalk(database, list, filter, order))
     } else if try nearest.measure(database, filter) {
       let bound = nearest.bound(order)
       let place = waiting.firstIndex { order.isFirst($0.bound(order), bound) } ?? waiting.count
@@ -98,10 +98,10 @@ struct OrderedReadings {
 
   /// A series that is read into memory as a whole; nil if it is too large. Listings with the newest first
   /// usually need few readings, so they read no series as a whole.
-  private func held(_ series: CountedSeries) throws -> HeldReadings? {
+  private func readIntoMemory(_ series: CountedSeries) throws -> HeldReadings? {
     guard !order.isDescending, !series.isMeasured else { return nil }
     let others = active.reduce(0) { $0 + (($1 as? HeldReadings)?.count ?? 0) }
-    return try series.held(database, limit: maxHeld - others, list, filter, order)
+    return try series.readIntoMemory(database, limit: maxHeld - others, list, filter, order)
   }
 
   private func stored(_ next: OrderedReading) throws -> StoredReading {
@@ -214,14 +214,14 @@ struct CountedSeries {
   }
 
   /// Reads all readings into memory; nil if there are more than `limit`.
-  func held(
+  func readIntoMemory(
     _ database: Database, limit: Int, _ list: SeriesList, _ filter: ItemFilter, _ order: ListOrder
   ) throws -> HeldReadings? {
     try HeldReadings(database, ids, limit: limit, list, filter, order)
   }
 
   /// Starts reading the readings in the order of the listing.
-  func walk(
+  func startWalk(
     _ database: Database, _ list: SeriesList, _ filter: ItemFilter, _ order: ListOrder
   ) throws -> any ReadingSource {
     guard let lag, let only = series.first else {

@@ -70,13 +70,13 @@ final class PartitionWalk: ReadingSource {
       head = queue.next(isAtEnd: isAtEnd)
       if head != nil { return true }
       if isAtEnd { return false }
-      if try rows.step() { try take() } else { isAtEnd = true }
+      if try rows.step() { try readRow() } else { isAtEnd = true }
     }
   }
 
-  private func take() throws {
+  private func readRow() throws {
     if case .position(let span) = clock {
-      queue.pass(span.second(rows.integer(1)), slack: span.slack)
+      queue.advance(to: span.second(rows.integer(1)), slack: span.slack)
     }
     guard let reading = try OrderedReading(rows, in: list), isWalked[Int(reading.reading.device.number)],
       instants.contains(reading.utc)
@@ -84,7 +84,7 @@ final class PartitionWalk: ReadingSource {
     if case .count(let lag) = clock {
       if !order.isFirst(reading.utc, furthest) { furthest = reading.utc }
       // One second is added, since another reading may have exactly this instant.
-      queue.pass(furthest, slack: lag + 1)
+      queue.advance(to: furthest, slack: lag + 1)
     }
     queue.add(reading)
   }
@@ -106,7 +106,7 @@ struct OrderingQueue {
   /// States that every further reading comes after this second in the listing, or at most `slack` seconds
   /// before it.
   @inline(__always)
-  mutating func pass(_ second: Int64, slack: Int64) {
+  mutating func advance(to second: Int64, slack: Int64) {
     reach = order.isDescending ? second &+ slack : second &- slack
   }
 
