@@ -55,7 +55,8 @@ struct DoseTable {
       first.signs.intersection(second.signs).count * 2 < min(first.signs.count, second.signs.count)
     else { return false }
     let names = PartName.differing(one.name, other.name)
-    return !SheetName.describe(names.0, names.1) && SheetName.mayNamePersonsOfDoses(names.0, names.1)
+    return !SheetName.differOnlyInDescription(names.0, names.1)
+      && SheetName.mayNamePersonsOfDoses(names.0, names.1)
   }
 
   private func sharesUse(with other: Self) -> Bool {

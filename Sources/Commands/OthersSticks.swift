@@ -129,7 +129,7 @@ struct OthersSticks {
     let names = PartName.differing(one, other)
     // Only words may be names: `sugar1.csv` and `sugar2.csv` are not named for persons.
     let (first, second) = (words(names.0), words(names.1))
-    return !SheetName.describe(names.0, names.1)
+    return !SheetName.differOnlyInDescription(names.0, names.1)
       && [
         names.0, names.1, first.subtracting(second).joined(separator: " "),
         second.subtracting(first).joined(separator: " "),

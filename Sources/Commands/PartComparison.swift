@@ -144,7 +144,7 @@ final class PartComparison {
 
   private static func mayBePersons(_ one: Part, _ other: Part) -> Bool {
     let names = PartName.differing(one.name, other.name)
-    if SheetName.describe(names.0, names.1) { return false }
+    if SheetName.differOnlyInDescription(names.0, names.1) { return false }
     // Two persons may have measured on different days. So the periods from the first to the last reading are
     // compared, and not the days with readings.
     if SheetName.mayNamePerson(names.0), SheetName.mayNamePerson(names.1) {

@@ -62,7 +62,7 @@ enum FormatText {
     let page = format.page
     let parts = [
       ("how to get it", page.origin), ("variants", page.variants), ("languages", [page.languages]),
-      ("imported", page.reads), ("not imported", page.leaves),
+      ("imported", page.reads), ("not imported", page.notRead),
     ]
     return ["\(format.id): \(format.title)"]
       + parts.flatMap { title, items in [title] + items.flatMap(indented) }
@@ -99,6 +99,6 @@ struct FormatPageObject: Encodable {
     (id, title, summary) = (format.id, format.title, format.summary)
     let page = format.page
     (origin, variants, languages) = (page.origin, page.variants, page.languages)
-    (imported, notImported) = (page.reads, page.leaves)
+    (imported, notImported) = (page.reads, page.notRead)
   }
 }

@@ -41,7 +41,7 @@ import Testing
     // Wrapping the text must not lose words, so the words are counted before and after wrapping.
     let words = lines.dropFirst().flatMap { $0.split(separator: " ") }
     let page = format.page
-    let texts = page.origin + page.variants + [page.languages] + page.reads + page.leaves
+    let texts = page.origin + page.variants + [page.languages] + page.reads + page.notRead
     let expected = texts.flatMap { $0.split(separator: " ") }
     #expect(words.count == expected.count + 9)
   }

@@ -11,7 +11,7 @@ import Testing
   private static func faults(_ page: FormatPage) -> [String] {
     let lists = [
       ("origin", page.origin), ("variants", page.variants), ("languages", [page.languages]),
-      ("reads", page.reads), ("leaves", page.leaves),
+      ("reads", page.reads), ("leaves", page.notRead),
     ]
     return lists.flatMap { name, texts -> [String] in
       if texts.isEmpty || texts == [""] { return ["no \(name)"] }
@@ -32,12 +32,13 @@ import Testing
 
   @Test func aFormatWithoutADescriptionPageFailsTheCheck() {
     #expect(Self.faults(.missing).count == 5)
-    let page = FormatPage(origin: ["a."], variants: ["two\nlines"], languages: " b", reads: ["c"], leaves: [])
+    let page = FormatPage(
+      origin: ["a."], variants: ["two\nlines"], languages: " b", reads: ["c"], notRead: [])
     #expect(Self.faults(page).count == 4)
   }
 
   @Test func noTwoFormatsHaveTheSameDescriptionPage() {
-    let reads = FormatRegister.all.map { $0.page.reads + $0.page.leaves + $0.page.origin }
+    let reads = FormatRegister.all.map { $0.page.reads + $0.page.notRead + $0.page.origin }
     #expect(Set(reads).count == reads.count)
   }
 }

@@ -9,7 +9,7 @@ import Testing
     mark: DecimalMark, isDecided: Bool
   ) {
     var survey = DecimalMarkSurvey(presumed: presumed)
-    for cell in cells { survey.note(cell.utf8) }
+    for cell in cells { survey.observe(cell.utf8) }
     return (survey.mark, survey.isDecided)
   }
 
@@ -30,7 +30,7 @@ import Testing
   /// memory must also be limited within one day.
   @Test func surveyingMillionsOfTimesOnOneDayTakesLimitedMemory() {
     var cadence = Cadence()
-    for _ in 0..<2_000_000 { cadence.note(0, series: 0) }
+    for _ in 0..<2_000_000 { cadence.observe(0, series: 0) }
     #expect(!cadence.isSensor)
   }
 }

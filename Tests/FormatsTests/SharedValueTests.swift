@@ -45,7 +45,7 @@ import Testing
   ])
   func allValuesOfATableTogetherDetermineItsUnit(_ values: [Double], _ unit: GlucoseUnit) throws {
     var survey = UnitSurvey(given: nil, isForced: false)
-    for value in values { survey.note(value) }
+    for value in values { survey.observe(value) }
     try survey.decide()
     #expect(survey.unit == unit)
   }
@@ -53,14 +53,14 @@ import Testing
   @Test(arguments: [[20.0], [5.6, 112], [35, 36], [35.5]])
   func aUnitThatTheValuesDoNotDetermineIsRefused(_ values: [Double]) {
     var survey = UnitSurvey(given: nil, isForced: false)
-    for value in values { survey.note(value) }
+    for value in values { survey.observe(value) }
     #expect(throws: Failure.self) { try survey.decide() }
   }
 
   @Test func aTimeZoneNamedByManyRowsIsLookedUpOnce() {
     var zones = RowZones()
     let time = ShownTime(DeviceTime(seconds: 1_780_000_000))
-    func place(_ name: String) -> ShownTime { name.withField { zones.place(time, in: $0) } }
+    func place(_ name: String) -> ShownTime { name.withField { zones.addingOffset(to: time, in: $0) } }
     #expect(place("Asia/Tokyo").utcOffset == 32400 && place("Asia/Tokyo").utcOffset == 32400)
     #expect(place("").utcOffset == nil && zones.warnings.isEmpty)
     #expect(place("Nowhere").utcOffset == nil && zones.warnings.count == 1)

@@ -91,14 +91,14 @@ struct AccuChek360Format: ExportFormat {
     model = options.device ?? "Accu-Chek 360"
     let column = header.columns[.date]
     dates = try AmbiguousDates(options, times: row.rows.compactMap { $0.count > column ? $0[column] : nil })
-    for cells in row.rows { for cell in cells { mark.note(cell.utf8) } }
+    for cells in row.rows { for cell in cells { mark.observe(cell.utf8) } }
   }
 
   var needsSurvey: Bool { dates.isUndecided }
   var benefitsFromSurvey: Bool { dates.benefitsFromSurvey }
 
   mutating func survey(_ row: Row) {
-    dates.note(
+    dates.observe(
       AmbiguousTime(row[header.columns[.date]].trimmed, row[header.columns[.time]].trimmed), line: row.line)
   }
 
@@ -222,7 +222,7 @@ extension AccuChek360Format {
       "insulin 1, 2 and 3 by their number, insulin of a pump, basal rates",
       "carbohydrates, exercise, events of your own as notes",
     ],
-    leaves: [
+    notRead: [
       "values of a laboratory, daily totals, HbA1c, body weight and medication, which are counted",
       "flags and events of the meter, which are counted",
       "the lines with the name of the person",

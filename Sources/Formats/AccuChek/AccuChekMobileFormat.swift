@@ -164,7 +164,7 @@ extension AccuChekMobileFormat {
       "finger sticks with the serial number of the meter, tests of control solution marked as such",
       "before or after a meal, fasting, bedtime, temperature warning",
     ],
-    leaves: [
+    notRead: [
       "the flag for values out of the target range, and the one for others",
       "before and after a meal where a row has both: the value is stored without them",
     ])

@@ -130,7 +130,7 @@ extension SmartPixFormat {
         + "marked as such",
       "insulin 1, 2 and 3 by their number, carbohydrates",
     ],
-    leaves: [
+    notRead: [
       "flags and events of the meter, which are counted",
       "statistics",
     ])

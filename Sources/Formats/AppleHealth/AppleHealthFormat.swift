@@ -46,7 +46,7 @@ struct AppleHealthFormat: ExportFormat {
 
   init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
     generatedAt = head.attribute("value", of: "ExportDate").flatMap { text in
-      Field.with(text) { Self.instant($0.yearFirstTime) }
+      Field.withText(text) { Self.instant($0.yearFirstTime) }
     }
     givenKind = options.kind
     zoneOffsets = ZoneOffsets(options.zone)
@@ -66,7 +66,7 @@ struct AppleHealthFormat: ExportFormat {
     guard row[Name.type].equals("HKQuantityTypeIdentifierBloodGlucose"), !row[Name.isEntered].equals("1"),
       let (_, utc) = Self.time(row)
     else { return }
-    sources.note(utc, name: row[Name.source], device: row[Name.device], isMarked: Self.isMarked(row))
+    sources.observe(utc, name: row[Name.source], device: row[Name.device], isMarked: Self.isMarked(row))
   }
 
   mutating func decide() { sources.decide() }
@@ -225,7 +225,7 @@ extension AppleHealthFormat {
       "insulin, basal insulin of a pump with its minutes",
       "carbohydrates; equal ones of one second, such as two foods of a meal, are separate",
     ],
-    leaves: [
+    notRead: [
       "all other health data, which are counted by type",
       "your date of birth and sex",
       "elements inside of a Correlation, which are in the file twice",

@@ -35,12 +35,12 @@ struct HealthSources {
   }
 
   /// Records the time of a value in UTC seconds, before `decide` finds the kind of its source.
-  mutating func note(_ seconds: Int64, name: Field, device: Field, isMarked: Bool) {
+  mutating func observe(_ seconds: Int64, name: Field, device: Field, isMarked: Bool) {
     let source = find(name, device)
     if isMarked {
-      markedKinds.note(seconds, of: source.key, label: SourceKinds.Label(texts: [name.text]))
+      markedKinds.observe(seconds, of: source.key, label: SourceKinds.Label(texts: [name.text]))
     } else if !source.isNamedForSensor {
-      kinds.note(seconds, of: source.key, label: SourceKinds.Label(texts: [name.text]))
+      kinds.observe(seconds, of: source.key, label: SourceKinds.Label(texts: [name.text]))
     }
   }
 

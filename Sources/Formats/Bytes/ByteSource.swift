@@ -112,7 +112,7 @@ final class FileSource: InputSource {
     guard ahead.isEmpty else { return copy(ahead, into: buffer) }
     let outcome = try readDescriptor(into: buffer)
     if case .bytes(let count) = outcome {
-      note(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
+      addRead(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
     }
     return outcome
   }
@@ -144,11 +144,11 @@ final class FileSource: InputSource {
     let count = min(bytes.count, buffer.count)
     buffer.copyBytes(from: bytes.prefix(count))
     ahead.removeFirst(count)
-    note(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
+    addRead(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
     return .bytes(count)
   }
 
-  private func note(_ bytes: UnsafeRawBufferPointer) {
+  private func addRead(_ bytes: UnsafeRawBufferPointer) {
     bytesRead += Int64(bytes.count)
     if isHashing { background.update(bytes) }
   }

@@ -53,7 +53,7 @@ final class SheetSource: InputSource {
       return .bytes(count)
     }
     if head.isWhole { return .end }
-    return try passing(headPlace).read(into: buffer)
+    return try spooledText(skipping: headPlace).read(into: buffer)
   }
 
   func rewind() throws {
@@ -64,7 +64,7 @@ final class SheetSource: InputSource {
 
   /// Reads the whole sheet once, so that no value of a damaged sheet is used.
   func check() throws {
-    if whole == nil { _ = try passing(0) }
+    if whole == nil { _ = try spooledText(skipping: 0) }
     try rewind()
   }
 
@@ -84,7 +84,7 @@ final class SheetSource: InputSource {
 
   /// Writes the whole text to a file. Returns that file, with the read position after its first `count`
   /// bytes.
-  private func passing(_ count: Int) throws -> FileSource {
+  private func spooledText(skipping count: Int) throws -> FileSource {
     let spool = try UnlinkedFile()
     let isInterrupted = isInterrupted
     let findings = try spreadsheet.write(place, isInterrupted: isInterrupted) { piece in

@@ -57,7 +57,7 @@ struct CareLinkCloudFormat: ExportFormat {
   /// True, since any body may be of a second person; only a survey of the whole input finds this.
   var benefitsFromSurvey: Bool { true }
 
-  mutating func survey(_ row: Row) { people.note(person(of: row)) }
+  mutating func survey(_ row: Row) { people.observe(person(of: row)) }
 
   mutating func decide() throws { try people.decide(ImportHint(options: options)) }
 
@@ -173,7 +173,7 @@ extension CareLinkCloudFormat {
       "sensor readings of the last day",
       "doses of rapid insulin, with their extended part",
     ],
-    leaves: [
+    notRead: [
       "other markers, which are counted",
       "names and serial numbers, which are never stored or printed",
     ])

@@ -99,13 +99,13 @@ struct CareLinkFormat: ExportFormat {
   mutating func survey(_ row: Row) {
     if row[0].starts(with: "Report Range") || row[0].starts(with: "Data Range") {
       // The row states the last day of the range, with or without a time of day.
-      if let time = ambiguousTime(row[3]) { dates.noteExportTime(time, line: row.line) }
+      if let time = ambiguousTime(row[3]) { dates.observeExportTime(time, line: row.line) }
       return
     }
     if let header = CareLinkHeader(row.fields.map(\.text)) {
       self.header = header
     } else if let time = ambiguousTime(row[header[.date]], row[header[.time]]) {
-      dates.note(time, isHistory: !row[header[.sensor]].isEmpty && time.year >= 1990, line: row.line)
+      dates.observe(time, isHistory: !row[header[.sensor]].isEmpty && time.year >= 1990, line: row.line)
     }
   }
 
@@ -223,7 +223,7 @@ extension CareLinkFormat {
     copy: CareLinkCopy? = nil, limit: Measurement? = nil, into out: inout BatchBuilder
   ) {
     let cell = row[header[column]].trimmed
-    mark.note(cell.bytes)
+    mark.observe(cell.bytes)
     glucose.mark = mark.mark
     switch limit.map(CellValue.measurement) ?? glucose.read(cell) {
     case .empty: return
@@ -233,8 +233,8 @@ extension CareLinkFormat {
         device: device(row, in: &out), kind: kind, at: time.deviceTime, placement: out.placement(of: time),
         measurement,
         marks: marks, line: row.line)
-      if let copy, twins.keep(reading, copy) { return }
-      if kind == .smbg { twins.note(reading) } else { twins.noteSensor(at: time.deviceTime) }
+      if let copy, twins.buffer(reading, copy) { return }
+      if kind == .smbg { twins.addOriginal(reading) } else { twins.addSensorHour(at: time.deviceTime) }
       out.add(reading)
     }
   }
@@ -345,7 +345,7 @@ extension CareLinkFormat {
 
 extension CareLinkFormat {
   private mutating func number(_ cell: Field) -> Double? {
-    mark.note(cell.bytes)
+    mark.observe(cell.bytes)
     return cell.number(mark.mark)
   }
 
@@ -424,9 +424,9 @@ extension CareLinkFormat {
     if amount == 0 { return false }
     let fields: [String: FieldValue] = [header.carbs.field: .number(amount)]
     let (status, owner) = (row[header[.calculatorStatus]].trimmed, owner(row))
-    if status.equalsFolded("delivered") { calculations.noteDelivered(at: time, owner: owner) }
+    if status.equalsFolded("delivered") { calculations.addDelivered(at: time, owner: owner) }
     if status.equalsFolded("not delivered"),
-      calculations.keep(.init(time: time, owner: owner, line: row.line, fields: fields))
+      calculations.buffer(.init(time: time, owner: owner, line: row.line, fields: fields))
     {
       return true
     }
@@ -486,7 +486,7 @@ extension CareLinkFormat {
       "sensor readings, finger sticks, calibrations, each finger stick once",
       "delivered boluses, basal rates, basal insulin of a closed loop, carbohydrates of the bolus calculator, event markers",
     ],
-    leaves: [
+    notRead: [
       "glucose that was typed into the bolus calculator, or whose BG Source is the sensor",
       "daily totals, alarms, suspensions, settings",
     ])

@@ -41,20 +41,20 @@ struct CareLinkTwins {
   /// The hours since 1970 in which a sensor had values.
   private var sensorHours: Set<Int64> = []
 
-  private static func place(_ reading: Reading, unit: Int64) -> TimeAndValue {
+  private static func timeAndValue(of reading: Reading, unit: Int64) -> TimeAndValue {
     TimeAndValue(
       seconds: reading.deviceTime.seconds / unit, value: reading.measurement.valueBucket)
   }
 
   /// Records a meter's own reading.
-  mutating func note(_ reading: Reading) {
+  mutating func addOriginal(_ reading: Reading) {
     guard originals.count < Self.maxKept else { return }
-    originals.insert(Self.place(reading, unit: 1))
-    minutes.insert(Self.place(reading, unit: 60))
+    originals.insert(Self.timeAndValue(of: reading, unit: 1))
+    minutes.insert(Self.timeAndValue(of: reading, unit: 60))
   }
 
   /// Records that a sensor was worn at a time.
-  mutating func noteSensor(at time: DeviceTime) {
+  mutating func addSensorHour(at time: DeviceTime) {
     let hour = time.seconds / Self.hour
     if sensorHours.count < Self.maxKept { sensorHours.insert(hour) }
   }
@@ -65,7 +65,7 @@ struct CareLinkTwins {
   }
 
   /// Holds a copy; false if there are too many, so that the store must find duplicates.
-  mutating func keep(_ reading: Reading, _ kind: CareLinkCopy) -> Bool {
+  mutating func buffer(_ reading: Reading, _ kind: CareLinkCopy) -> Bool {
     guard copies.count < Self.maxKept else { return false }
     copies.append((reading, kind))
     return true
@@ -73,7 +73,7 @@ struct CareLinkTwins {
 
   /// Whether a finger stick with the same value is at most `maxDelay` seconds older than the copy.
   private func hasEarlierOriginal(_ reading: Reading) -> Bool {
-    let copy = Self.place(reading, unit: 1)
+    let copy = Self.timeAndValue(of: reading, unit: 1)
     return (0...Self.maxDelay).contains { delay in
       originals.contains(TimeAndValue(seconds: copy.seconds - delay, value: copy.value))
     }
@@ -83,27 +83,29 @@ struct CareLinkTwins {
   mutating func decide() -> (readings: [Reading], known: Int) {
     var readings: [Reading] = []
     let calibrations = Set(
-      copies.filter { $0.kind == .rounded }.map { Self.place($0.reading, unit: 60) })
+      copies.filter { $0.kind == .rounded }.map { Self.timeAndValue(of: $0.reading, unit: 60) })
     // Copies with seconds come first, so that they replace their rounded copies.
-    let sent = Set(copies.filter { $0.kind == .later }.map { Self.place($0.reading, unit: 1) })
+    let sent = Set(copies.filter { $0.kind == .later }.map { Self.timeAndValue(of: $0.reading, unit: 1) })
     for copy in copies where copy.kind == .exact {
       // A finger stick that the pump sent on to the sensor is also listed as a calibration of the sensor.
-      if sent.contains(Self.place(copy.reading, unit: 1)), hasEarlierOriginal(copy.reading) { continue }
-      if originals.contains(Self.place(copy.reading, unit: 1)) { continue }
+      if sent.contains(Self.timeAndValue(of: copy.reading, unit: 1)), hasEarlierOriginal(copy.reading) {
+        continue
+      }
+      if originals.contains(Self.timeAndValue(of: copy.reading, unit: 1)) { continue }
       var reading = copy.reading
-      if !calibrations.contains(Self.place(reading, unit: 60)), !isNearSensor(reading) {
+      if !calibrations.contains(Self.timeAndValue(of: reading, unit: 60)), !isNearSensor(reading) {
         reading.marks.subtract(.calibration)
       }
-      note(reading)
+      addOriginal(reading)
       readings.append(reading)
     }
     for copy in copies where copy.kind == .later && !hasEarlierOriginal(copy.reading) {
-      note(copy.reading)
+      addOriginal(copy.reading)
       readings.append(copy.reading)
     }
     for copy in copies where copy.kind == .rounded {
-      if minutes.contains(Self.place(copy.reading, unit: 60)) { continue }
-      note(copy.reading)
+      if minutes.contains(Self.timeAndValue(of: copy.reading, unit: 60)) { continue }
+      addOriginal(copy.reading)
       readings.append(copy.reading)
     }
     let known = copies.count - readings.count
@@ -132,12 +134,12 @@ struct CareLinkCalculations {
   private var delivered: [String: Set<Int64>] = [:]
 
   /// Records that a calculation was delivered.
-  mutating func noteDelivered(at time: ShownTime, owner: String) {
+  mutating func addDelivered(at time: ShownTime, owner: String) {
     delivered[owner, default: []].insert(time.deviceTime.seconds)
   }
 
   /// Holds a meal until the end of the input; false if there are too many.
-  mutating func keep(_ meal: Meal) -> Bool {
+  mutating func buffer(_ meal: Meal) -> Bool {
     guard meals.count < Self.maxKept else { return false }
     meals.append(meal)
     return true

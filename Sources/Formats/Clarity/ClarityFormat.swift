@@ -92,7 +92,7 @@ struct ClarityFormat: ExportFormat {
 
   mutating func survey(_ row: Row) {
     guard let time = row[columns.time].ambiguousTime else { return }
-    dates.note(time, isHistory: types.event(row[columns.type]) == .estimate, line: row.line)
+    dates.observe(time, isHistory: types.event(row[columns.type]) == .estimate, line: row.line)
   }
 
   mutating func decide() throws {
@@ -146,7 +146,7 @@ struct ClarityFormat: ExportFormat {
 
   /// The number in a value cell, with the decimal mark of the input.
   mutating func number(_ cell: Field) -> Double? {
-    decimalMark.note(cell.bytes)
+    decimalMark.observe(cell.bytes)
     glucose.mark = decimalMark.mark
     return cell.number(glucose.mark)
   }
@@ -235,7 +235,7 @@ extension ClarityFormat {
     switch glucoseCell(row) {
     case .measurement(let measurement):
       guard let reading = estimate(row, measurement, at: shown, into: &out) else { return }
-      levels.note(measurement, of: reading.device, at: reading.deviceTime)
+      levels.observe(measurement, of: reading.device, at: reading.deviceTime)
       out.add(reading)
       if levels.hasUndecided { addDecided(into: &out) }
     case .empty: out.skip("sensor reading without a value")
@@ -264,7 +264,7 @@ extension ClarityFormat {
       "the word '\(word)' in place of a value is not known, and no value near it shows whether it is low or high"
     )
     guard let reading = estimate(row, Self.measurement(.low, glucose), at: shown, into: &out) else { return }
-    guard levels.keep(reading, word: word, rejection: rejection) else {
+    guard levels.buffer(reading, word: word, rejection: rejection) else {
       return out.reject(row, rejection.reason)
     }
     addDecided(into: &out)
@@ -330,7 +330,7 @@ extension ClarityFormat {
   @inline(__always) private mutating func glucoseCell(_ row: Row) -> CellValue {
     let cell = row[columns.glucose]
     if !decimalMark.isDecided {
-      decimalMark.note(cell.bytes)
+      decimalMark.observe(cell.bytes)
       glucose.mark = decimalMark.mark
     }
     return glucose.read(cell)
@@ -370,7 +370,7 @@ extension ClarityFormat {
       "Low and High, in every language, as below and above the range",
       "insulin, carbohydrates, exercise, health events, notes",
     ],
-    leaves: [
+    notRead: [
       "alert settings, names of persons and devices",
       "the rate of change",
     ])

@@ -71,7 +71,7 @@ struct ClarityLevels {
 
   /// Holds a reading until a value shows the meaning of its word. Returns false if too many readings are
   /// held.
-  mutating func keep(_ reading: Reading, word: String, rejection: Rejection) -> Bool {
+  mutating func buffer(_ reading: Reading, word: String, rejection: Rejection) -> Bool {
     if learned[word] == nil, let lastValue, isNear(reading, lastValue.device, lastValue.seconds) {
       learn(word, lastValue.measurement)
     }
@@ -82,7 +82,7 @@ struct ClarityLevels {
 
   /// Records a value. It shows the meaning of unknown words near it.
   @inline(__always)
-  mutating func note(_ measurement: Measurement, of device: DeviceIndex, at time: DeviceTime) {
+  mutating func observe(_ measurement: Measurement, of device: DeviceIndex, at time: DeviceTime) {
     lastValue = (device, time.seconds, measurement)
     if hasUndecided { decide(by: measurement, of: device, at: time) }
   }

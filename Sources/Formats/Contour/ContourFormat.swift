@@ -111,7 +111,7 @@ struct ContourFormat: ExportFormat {
     mark = DecimalMarkSurvey(presumed: .point)
     for cells in row.rows {
       for place in [header.glucose, header.glucose + Offset.carbs] where cells.count > place {
-        mark.note(cells[place].utf8)
+        mark.observe(cells[place].utf8)
       }
     }
     let time = header.glucose + Offset.time
@@ -124,7 +124,7 @@ struct ContourFormat: ExportFormat {
   mutating func survey(_ row: Row) {
     let cell = row[header.glucose + Offset.time].trimmed
     guard let time = cell.ambiguousTime else { return }
-    dates.note(time, line: row.line)
+    dates.observe(time, line: row.line)
     if time.hasHalfDay, cell.bytes.contains(where: { $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") }) {
       hasCapitals = false
     }
@@ -167,7 +167,7 @@ struct ContourFormat: ExportFormat {
 extension ContourFormat {
   private mutating func readValue(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     let cell = row[header.glucose].trimmed
-    mark.note(cell.bytes)
+    mark.observe(cell.bytes)
     if cell.isEmpty { return }
     let device = out.device(Device(vendor: "Ascensia", model: model, format: Self.id))
     let reader = GlucoseReader(unit: header.unit, mark: mark.mark)
@@ -189,7 +189,7 @@ extension ContourFormat {
 
   private mutating func readRecords(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     let carbs = header.glucose + Offset.carbs
-    mark.note(row[carbs].bytes)
+    mark.observe(row[carbs].bytes)
     guard let food = out.amounts(row, [AmountColumn(carbs, "carbs", PlausibleAmounts.grams)], mark.mark)
     else {
       return
@@ -241,7 +241,7 @@ extension ContourFormat {
     let name = part[..<colon]
     let amount = part[part.index(after: colon)...].split(whereSeparator: \.isWhitespace)
     guard amount.count == 2, insulinUnits.contains(amount[1].lowercased()),
-      let units = Field.with(String(amount[0]).replacing(",", with: "."), { $0.number() }), units > 0,
+      let units = Field.withText(String(amount[0]).replacing(",", with: "."), { $0.number() }), units > 0,
       PlausibleAmounts.units.contains(units)
     else { return nil }
     let words = HeaderWords(String(name)).words
@@ -273,7 +273,7 @@ extension ContourFormat {
       "doses of insulin that the medication names, such as `Fast-acting Insulin (Bolus): 3 U`",
       "carbohydrates, activity, notes",
     ],
-    leaves: [
+    notRead: [
       "other medication, which is counted",
       "meal marks in words of other languages, which are counted",
       "the place",

@@ -78,7 +78,7 @@ extension CronometerFormat {
     reads: [
       "blood glucose as finger sticks, blood ketones"
     ],
-    leaves: [
+    notRead: [
       "other metrics and values without a time, which are counted",
       "the tables of food: their glucose is sugar in food, and they are refused",
     ])

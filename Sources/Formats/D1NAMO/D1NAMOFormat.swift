@@ -37,7 +37,7 @@ struct D1NAMOFormat: ExportFormat {
   var needsSurvey: Bool { units.isUndecided }
 
   mutating func survey(_ row: Row) {
-    if let number = row[Column.glucose].number() { units.note(number) }
+    if let number = row[Column.glucose].number() { units.observe(number) }
   }
 
   mutating func decide() throws { try units.decide() }
@@ -83,7 +83,7 @@ extension D1NAMOFormat {
       "sensor readings",
       "comments as notes",
     ],
-    leaves: [
+    notRead: [
       "the files of insulin, food and other sensors",
       "values of other types, which are counted",
     ])

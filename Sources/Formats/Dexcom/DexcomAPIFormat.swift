@@ -171,7 +171,7 @@ extension DexcomAPIFormat {
       "calibrations, finger sticks",
       "insulin, carbohydrates, exercise, health events, notes",
     ],
-    leaves: [
+    notRead: [
       "deleted finger sticks, which are counted; the records of other deleted events are hidden",
       "alerts, data ranges, devices",
       "the trend",

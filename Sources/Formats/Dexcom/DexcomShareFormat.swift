@@ -124,7 +124,7 @@ extension DexcomShareFormat {
     reads: [
       "sensor readings of the last day; 39 is below the range"
     ],
-    leaves: [
+    notRead: [
       "the trend"
     ])
 }

@@ -92,7 +92,7 @@ struct DiabetesMFormat: ExportFormat {
       out.reject(row, "invalid time; expected YYYY-MM-DD hh:mm:ss")
       return .data
     }
-    let time = zones.place(shown, in: row[columns[.zone]].trimmed)
+    let time = zones.addingOffset(to: shown, in: row[columns[.zone]].trimmed)
     var hasItem = readValues(row, at: time, into: &out)
     hasItem = readInsulin(row, at: time, into: &out) || hasItem
     hasItem = readDiary(row, at: time, into: &out) || hasItem
@@ -217,7 +217,7 @@ extension DiabetesMFormat {
       "doses for meals and corrections as one dose, the extended part, basal insulin",
       "carbohydrates, protein, fat, energy, exercise, notes, each in the time zone of its row",
     ],
-    leaves: [
+    notRead: [
       "body weight, blood pressure, pulse, HbA1c, cholesterol and medication, which are counted",
       "names of foods, durations, places of injections, factors of the calculator, values of a laboratory",
       "0, which is no value",

@@ -64,7 +64,7 @@ struct DiaguardFormat: ExportFormat {
     case "measurement": readMeasurement(row, into: &out)
     case "foodEaten": readFood(row, into: &out)
     case "food":
-      noteFood(row)
+      countFood(row)
       out.skip("list of food")
     default: out.skip(word == "meta" ? "version of the backup" : "tag")
     }
@@ -137,7 +137,7 @@ struct DiaguardFormat: ExportFormat {
   }
 
   /// Keeps the carbohydrates of a food in the list of food. The list is before the entries.
-  private mutating func noteFood(_ row: Row) {
+  private mutating func countFood(_ row: Row) {
     let name = row[1].trimmed
     guard name.count <= Self.maxNameBytes, foods.count < Self.maxFoods, row.count > Self.carbsOfFood,
       let carbs = row[Self.carbsOfFood].trimmed.number(), (0...100).contains(carbs)
@@ -189,7 +189,7 @@ extension DiaguardFormat {
       "carbohydrates, food with its weight in words and its carbohydrates by the list of food",
       "minutes of activity, notes",
     ],
-    leaves: [
+    notRead: [
       "tags, the list of food, weight, pressure, pulse, HbA1c and oxygen saturation, which are counted"
     ])
 }

@@ -117,7 +117,7 @@ struct DiasendFormat: ExportFormat {
     joinMark = Self.statedPersons(in: head).isEmpty ? nil : Self.idTitle
     sheet = row.meaning
     mark = DecimalMarkSurvey(presumed: row.delimiter == UInt8(ascii: ";") ? .comma : .point)
-    for cells in row.rows { for cell in cells.dropFirst() { mark.note(cell.utf8.filter { $0 != 0x20 }) } }
+    for cells in row.rows { for cell in cells.dropFirst() { mark.observe(cell.utf8.filter { $0 != 0x20 }) } }
     dates = try AmbiguousDates(options, times: row.rows.compactMap(\.first))
     kind = options.kind ?? .smbg
     if options.kind == nil { kindBasis = .inferred }
@@ -135,18 +135,18 @@ struct DiasendFormat: ExportFormat {
       var text = String(row[1].text[start.upperBound...])
       text.withUTF8 { bytes in
         guard let base = bytes.baseAddress else { return }
-        dates.noteLast(Field(start: base, count: bytes.count, shape: .bare).trimmed, line: row.line)
+        dates.observeLast(Field(start: base, count: bytes.count, shape: .bare).trimmed, line: row.line)
       }
       return
     }
-    for value in row.fields.dropFirst() { mark.note(value.trimmed.bytes) }
+    for value in row.fields.dropFirst() { mark.observe(value.trimmed.bytes) }
     if let time = row[0].ambiguousTime {
-      dates.note(time, line: row.line)
+      dates.observe(time, line: row.line)
       for order in DateOrder.allCases {
-        if let shown = time.time(order) { cadences[order]?.note(shown.seconds, series: 0) }
+        if let shown = time.time(order) { cadences[order]?.observe(shown.seconds, series: 0) }
       }
     } else if let time = row[0].yearFirstTime {
-      for order in DateOrder.allCases { cadences[order]?.note(time.deviceTime.seconds, series: 0) }
+      for order in DateOrder.allCases { cadences[order]?.observe(time.deviceTime.seconds, series: 0) }
     }
   }
 
@@ -300,7 +300,7 @@ extension DiasendFormat {
         + "sticks; --kind says otherwise",
       "boluses with their extended part, basal rates, carbohydrates, notes",
     ],
-    leaves: [
+    notRead: [
       "settings of the pump",
       "what the pump itself writes as a note, which is counted",
       "the name and the id of the person",

@@ -85,6 +85,6 @@ struct FHIRDevices {
   private static func bounded(_ text: String?) -> String {
     let scalars = (text ?? "").unicodeScalars.prefix(maxName).filter { $0.value >= 0x20 && $0.value != 0x7F }
     let short = String(String.UnicodeScalarView(scalars))
-    return Field.with(short) { $0.trimmed.text }
+    return Field.withText(short) { $0.trimmed.text }
   }
 }

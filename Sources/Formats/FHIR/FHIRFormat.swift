@@ -108,10 +108,10 @@ struct FHIRFormat: ExportFormat {
   mutating func survey(_ row: Row) {
     do {
       _ = try Self.forEachResource(in: row) { resource in
-        note(resource)
+        observe(resource)
         if resource.type.equals("Observation") {
-          people.note(resource.subject.text)
-          versions.note(resource.version)
+          people.observe(resource.subject.text)
+          versions.observe(resource.version)
         }
       }
     } catch {
@@ -189,7 +189,7 @@ extension FHIRFormat {
   }
 
   /// Records a resource that states a device.
-  private mutating func note(_ resource: Resource) {
+  private mutating func observe(_ resource: Resource) {
     guard resource.type.equals("Device") || resource.type.equals("DeviceMetric"),
       resource.text.count <= Self.maxResource, let value = Self.parsed(resource)
     else { return }
@@ -199,7 +199,7 @@ extension FHIRFormat {
   private mutating func read(_ resource: Resource, into out: inout BatchBuilder) {
     let type = resource.type
     if type.equals("Device") || type.equals("DeviceMetric") {
-      note(resource)
+      observe(resource)
     } else if type.equals("Observation") {
       guard people.reads(resource.subject.text, resource.row, into: &out) else { return }
       guard !versions.replaces(resource.version) else {
@@ -244,7 +244,7 @@ extension FHIRFormat {
       }
       return
     }
-    guard let device = named(devices.device(of: observation.resource)) else {
+    guard let device = addingName(to: devices.device(of: observation.resource)) else {
       return out.reject(row, "its Device is not in the input; --device NAME names one for all such readings")
     }
     switch observation.content {
@@ -262,7 +262,7 @@ extension FHIRFormat {
   }
 
   /// A device with vendor and model; nil if neither the input nor a person states a device.
-  private func named(_ device: Device?) -> Device? {
+  private func addingName(to device: Device?) -> Device? {
     guard var device = device ?? givenModel.map({ Device(vendor: "", model: $0, format: Self.id) }) else {
       return nil
     }
@@ -312,7 +312,7 @@ extension FHIRFormat {
       "fasting by its code; before or after a meal and bedtime where a note says so as glucoport writes it",
       "manufacturer, model and serial number of the Device, where the input has it",
     ],
-    leaves: [
+    notRead: [
       "glucose that a laboratory measured, all other Observations and resources, which are counted",
       "Observations that were entered in error or cancelled, earlier versions of an Observation, values over more than an hour, computed values, "
         + "and glucose of another specimen or subject, which are counted",

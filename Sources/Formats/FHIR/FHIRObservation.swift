@@ -206,7 +206,7 @@ extension FHIRObservation {
   private static let moments = ["effectiveDateTime", "effectiveInstant"]
 
   private static func time(_ value: JSONValue?) -> ShownTime? {
-    value?.text.flatMap { text in Field.with(text) { $0.yearFirstTime } }
+    value?.text.flatMap { text in Field.withText(text) { $0.yearFirstTime } }
   }
 
   /// The maximum length of the period of one measurement, in seconds. A value of a longer period is a mean.
@@ -341,7 +341,7 @@ struct FHIRSeries {
     case "L": samples.append((time, .low(below: scale.low, scale.unit)))
     case "U": samples.append((time, .high(above: scale.high, scale.unit)))
     default:
-      guard let number = Field.with(word, { $0.jsonNumber }),
+      guard let number = Field.withText(word, { $0.jsonNumber }),
         case .measurement(let measurement) = CellValue(
           glucose: scale.origin + scale.factor * number, scale.unit)
       else {

@@ -34,7 +34,7 @@ struct FHIRVersions {
   private var latest: [Key: UInt32] = [:]
 
   /// Notes a version of the input, before Observations are read.
-  mutating func note(_ version: Version?) {
+  mutating func observe(_ version: Version?) {
     guard let version, version.number > 1 else { return }
     let known = latest[version.key]
     guard known != nil || latest.count < Self.maxNoted else { return }

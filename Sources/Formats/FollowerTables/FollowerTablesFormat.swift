@@ -73,7 +73,7 @@ struct FollowerTablesFormat: ExportFormat {
       return
     }
     let time = AmbiguousTime(row[table.columns[.day]].trimmed, row[table.columns[.time]].trimmed)
-    dates.note(time, isHistory: row[table.columns[.type]].equals("sgv"), line: row.line)
+    dates.observe(time, isHistory: row[table.columns[.type]].equals("sgv"), line: row.line)
   }
 
   mutating func decide() throws { try dates.decide() }
@@ -163,7 +163,7 @@ extension FollowerTablesFormat {
       "sensor readings (sgv) and finger sticks (mbg)",
       "insulin, carbohydrates and notes of treatments",
     ],
-    leaves: [
+    notRead: [
       "the trend",
       "treatments without insulin, carbohydrates or a note, which are counted",
     ])

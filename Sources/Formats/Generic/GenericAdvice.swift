@@ -105,7 +105,9 @@ struct GenericAdvice {
   private func possibleUnits(_ mapped: GenericFinding) -> [GlucoseUnit]? {
     var units = GenericUnits(mapped, given: options.unit, isForced: true)
     guard units.isUndecided else { return nil }
-    for cell in mapped.header.cells(mapped.columns[.value]) { cell.withField { units.note($0, in: .absent) } }
+    for cell in mapped.header.cells(mapped.columns[.value]) {
+      cell.withField { units.observe($0, in: .absent) }
+    }
     do {
       try units.decide()
       return nil
@@ -126,7 +128,7 @@ struct GenericAdvice {
           let time = AmbiguousTime(
             first: date.first, second: date.second, year: date.year, hour: 0, minute: 0, seconds: 0,
             hasHalfDay: false, separator: date.separator)
-          format.dates.note(field.trimmed.ambiguousTime ?? time, isHistory: format.kind.isHistory, line: 0)
+          format.dates.observe(field.trimmed.ambiguousTime ?? time, isHistory: format.kind.isHistory, line: 0)
         }
       }
       _ = try format.dates.decide(halfDayMeansMonthFirst: false, languagePutsDayFirst: false)

@@ -76,7 +76,7 @@ struct GenericAmountRows {
         statesUses: sign.use == .kind || cells.allSatisfy(AmountWords.statesUse),
         isPicked: finding.watches.contains { $0.place == sign.place && $0.isPick },
         isEvident: Self.isEvident(cells, sign, in: finding, isFood: isFood))
-      for cell in cells { cell.withField { Self.note($0.trimmed, in: &column, isFood: isFood) } }
+      for cell in cells { cell.withField { Self.observe($0.trimmed, in: &column, isFood: isFood) } }
       (column.count, column.knownCount) = (0, 0)
       return column
     }
@@ -151,7 +151,7 @@ struct GenericAmountRows {
     let cells = Set(cells)
     guard cells.count <= maxKinds, cells.allSatisfy({ CellContent($0) == .text }) else { return false }
     var kinds = AmountKinds()
-    for cell in cells { kinds.note(HeaderWords(cell)) }
+    for cell in cells { kinds.observe(HeaderWords(cell)) }
     return kinds.areOfRows && cells.count { isKnown(HeaderWords($0)) } * 2 >= cells.count
   }
   private static let maxKinds = 12
@@ -164,17 +164,17 @@ struct GenericAmountRows {
   /// Notes the word of a row, before the amounts are read.
   mutating func survey(_ row: Row, _ places: GenericColumns) {
     for index in columns.indices where columns[index].use == .kind || columns[index].use == .kindOfDose {
-      Self.note(row[places.amountSigns[columns[index].index]].trimmed, in: &columns[index], isFood: isFood)
+      Self.observe(row[places.amountSigns[columns[index].index]].trimmed, in: &columns[index], isFood: isFood)
     }
   }
 
-  private static func note(_ cell: Field, in column: inout Column, isFood: Bool) {
+  private static func observe(_ cell: Field, in column: inout Column, isFood: Bool) {
     if cell.isEmpty { return }
     let bytes = Array(cell.bytes)
     if column.words[bytes] == nil, column.words.count < maxWords {
       let word = HeaderWords(cell.text)
       column.words[bytes] = isKnown(word)
-      column.kinds.note(word)
+      column.kinds.observe(word)
       // The name of a meal is evidence only for doses: it can also be the name of a food.
       if isFood, column.use == .kind, HeaderWords(column.name).isRowType, column.kinds.haveMeals {
         column.isEvident = true

@@ -28,7 +28,7 @@ struct AmountKinds {
   private(set) var haveOthers = false
   private(set) var haveUnknown = false
 
-  mutating func note(_ word: HeaderWords) {
+  mutating func observe(_ word: HeaderWords) {
     if AmountWords.isGeneralMeal(word) { haveMeals = true }
     if !word.words.isDisjoint(with: AmountWords.corrections) { haveCorrections = true }
     if AmountWords.isMealOrCorrection(word) { return }

@@ -36,7 +36,7 @@ struct GenericDaySums {
     var rises = 0
     var falls = 0
 
-    mutating func note(_ amount: Double, at seconds: Int64, isNamed: Bool) {
+    mutating func observe(_ amount: Double, at seconds: Int64, isNamed: Bool) {
       count += 1
       sum += amount
       if !isNamed { largest = max(largest, amount) }
@@ -66,7 +66,7 @@ struct GenericDaySums {
     /// The rows in which the amount of a role is the sum of the others.
     var sums: [GenericRole: (count: Int, amounts: Set<Double>)] = [:]
 
-    mutating func note(_ amounts: [(role: GenericRole, amount: Double)]) {
+    mutating func observe(_ amounts: [(role: GenericRole, amount: Double)]) {
       guard amounts.count > 2 else { return }
       count += 1
       let sum = amounts.reduce(0) { $0 + $1.amount }
@@ -115,11 +115,11 @@ struct GenericDaySums {
   /// - Parameters:
   ///   - seconds: the shown time, in civil seconds.
   ///   - diary: decides whether the amounts of the row are read.
-  mutating func note(
+  mutating func observe(
     _ row: Row, _ places: GenericColumns, at seconds: Int64, _ mark: DecimalMark, _ diary: inout GenericDiary
   ) {
     var amounts: [(role: GenericRole, amount: Double)] = []
-    defer { parts.note(amounts) }
+    defer { parts.observe(amounts) }
     for index in columns.indices {
       let role = columns[index].role
       let cell = row[places[role]].trimmed
@@ -131,8 +131,8 @@ struct GenericDaySums {
       let day = DeviceTime.day(of: seconds)
       let isMidnight = seconds == day * Self.secondsPerDay
       guard columns[index].days.count < Self.maxDays || columns[index].days[day] != nil else { continue }
-      columns[index].days[day, default: Day()].note(amount, at: seconds, isNamed: isNamed)
-      columns[index].daysBeforeMidnight[isMidnight ? day - 1 : day, default: Day()].note(
+      columns[index].days[day, default: Day()].observe(amount, at: seconds, isNamed: isNamed)
+      columns[index].daysBeforeMidnight[isMidnight ? day - 1 : day, default: Day()].observe(
         amount, at: seconds, isNamed: isNamed)
     }
   }

@@ -36,7 +36,7 @@ struct GenericDays {
   /// - Parameters:
   ///   - seconds: the time of the row, in civil seconds.
   ///   - mayBeOfZone: whether the time may be in another zone than the date.
-  mutating func note(_ cell: Field, at seconds: Int64, mayBeOfZone: Bool) {
+  mutating func observe(_ cell: Field, at seconds: Int64, mayBeOfZone: Bool) {
     let days = Self.days(in: cell)
     guard !differ, !days.isEmpty else { return }
     let day = DeviceTime.day(of: seconds)
@@ -70,15 +70,15 @@ extension GenericFormat {
     for cells in finding.header.rows {
       cells.withRow { row in
         guard let time = trialTime(of: row, finding.columns) else { return }
-        noteDay(row, finding.columns, at: time)
+        observeDay(row, finding.columns, at: time)
       }
     }
     try refuseOtherDays()
   }
 
-  mutating func noteDay(_ row: Row, _ columns: GenericColumns, at time: TrialTime) {
+  mutating func observeDay(_ row: Row, _ columns: GenericColumns, at time: TrialTime) {
     guard columns.days >= 0 else { return }
-    days.note(
+    days.observe(
       row[columns.days], at: time.seconds,
       mayBeOfZone: time.statesOffset || columns[.offset] >= 0 || finding.hasTimesOfUTC)
   }

@@ -51,11 +51,11 @@ extension GenericFormat {
       return .data
     }
     if readHeader(row) {
-      sections.noteHeader()
+      sections.observeHeader()
       return .header
     }
     if place == .aboveHeader {
-      sections.note(row)
+      sections.observe(row)
       return .unknown("before the header")
     }
     out.reject(row, "after a header with other columns; import this part as a separate input")
@@ -117,7 +117,7 @@ extension GenericFormat {
       return .data
     }
     if let verdict = readAnyHeader(row) { return verdict }
-    if finding.delimiter != nil, !isSurveyed { sections.note(row) }
+    if finding.delimiter != nil, !isSurveyed { sections.observe(row) }
     out.reject(row, reason)
     return .data
   }
@@ -127,7 +127,7 @@ extension GenericFormat {
   private mutating func readAnyHeader(_ row: Row) -> RowVerdict? {
     guard finding.delimiter != nil else { return nil }
     if readHeader(row) {
-      sections.noteHeader()
+      sections.observeHeader()
       mergedDates?.forget()
       // The survey finds several persons only in the rows that it reads: in a live pipe none, in a long table
       // only the first ones. So the rows of persons that are found later are not read.

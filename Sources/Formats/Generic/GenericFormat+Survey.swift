@@ -19,7 +19,7 @@ extension GenericFormat {
     guard !dates.isEmpty else { return }
     var survey = try DateOrderSurvey(given: nil, now: options.now)
     for date in dates {
-      survey.note(
+      survey.observe(
         AmbiguousTime(
           first: date.first, second: date.second, year: date.year, hour: 0, minute: 0, seconds: 0,
           hasHalfDay: false, separator: date.separator, hasShortYear: date.hasShortYear), isHistory: false,
@@ -49,7 +49,7 @@ extension GenericFormat {
         guard let outcome = trialTime(of: row, finding.columns),
           rows.choice(row, finding.columns.watched, isItem: true) == .read
         else { return }
-        noteCadence(row, finding.columns, at: outcome)
+        observeCadence(row, finding.columns, at: outcome)
       }
     }
     kind.decideFromHead()
@@ -85,52 +85,54 @@ extension GenericFormat {
 
   mutating func survey(_ row: Row) {
     guard place != .aboveHeader else {
-      if readHeader(row) { sections.noteHeader() } else { sections.note(row) }
+      if readHeader(row) { sections.observeHeader() } else { sections.observe(row) }
       return
     }
     // If a person gave the wrong order, a date such as 04/13 is invalid in it. This survey still sees both
     // orders.
-    if dates.isGiven, let time = ambiguousTime(of: row) { dates.note(time, isHistory: false, line: row.line) }
+    if dates.isGiven, let time = ambiguousTime(of: row) {
+      dates.observe(time, isHistory: false, line: row.line)
+    }
     let cell = row[columns[.time] >= 0 ? columns[.time] : columns[.date]].trimmed
     guard let time = trialTime(of: row, columns) else {
-      forms.note(unread: cell, line: row.line)
+      forms.observe(unread: cell, line: row.line)
       return surveyWithoutTime(row)
     }
-    sections.noteData()
+    sections.observeData()
     mergedDates?.survey(row[columns[.date]], row[columns[.clock]], by: times)
     if place == .belowOtherHeader || (row.isUnterminated && units.hasValues) { return }
     guard rows.choice(row, columns.watched, isItem: true) == .read else { return }
     rows.survey(row, columns, at: time.seconds, units.mark)
     diary?.survey(row, columns)
     if sums != nil, var diary {
-      sums?.note(row, columns, at: time.seconds, units.mark, &diary)
+      sums?.observe(row, columns, at: time.seconds, units.mark, &diary)
       self.diary = diary
     }
-    forms.note(cell)
-    if columns[.offset] < 0 { forms.note(hasOffset: time.statesOffset, line: row.line) }
-    if columns.zones >= 0 { forms.note(zone: row[columns.zones], at: time.seconds) }
-    noteDay(row, columns, at: time)
+    forms.observe(cell)
+    if columns[.offset] < 0 { forms.observe(hasOffset: time.statesOffset, line: row.line) }
+    if columns.zones >= 0 { forms.observe(zone: row[columns.zones], at: time.seconds) }
+    observeDay(row, columns, at: time)
     if orderIsUndecided || mayBeginWithYear, let time = ambiguousTime(of: row) {
-      dates.note(time, isHistory: kind.mayBeHistory, line: row.line)
-      datesOfSticks.note(time, isHistory: false, line: row.line)
+      dates.observe(time, isHistory: kind.mayBeHistory, line: row.line)
+      datesOfSticks.observe(time, isHistory: false, line: row.line)
     }
     if units.isUndecided || units.comparesGiven, let word = kind.word(in: row[columns[.kind]]),
       word.kind != .ketone
     {
-      units.note(row[columns[.value]], in: row[columns[.unit]])
+      units.observe(row[columns[.value]], in: row[columns[.unit]])
     }
     if refusesUnknownKinds, unknownKinds.isEmpty, kind.word(in: row[columns[.kind]]) == nil,
       isOfUnknownKind(row)
     {
       unknownKinds.insert(row[columns[.kind]].trimmed.text)
     }
-    otherUnits?.note(row, columns)
+    otherUnits?.observe(row, columns)
     zeros.survey(value: row[columns[.value]], ketone: row[columns[.ketone]], mark: units.mark)
     surveyValue(row, at: time.seconds)
-    if further.isActive { noteFurther(row) }
+    if further.isActive { observeFurther(row) }
     if columns.twin >= 0, GenericTwins.differ(in: row, columns) { twins.differs = true }
-    if columns[.smbg] >= 0, !row[columns[.smbg]].trimmed.isEmpty { sticks.note(time.seconds, series: 0) }
-    noteCadence(row, columns, at: time)
+    if columns[.smbg] >= 0, !row[columns[.smbg]].trimmed.isEmpty { sticks.observe(time.seconds, series: 0) }
+    observeCadence(row, columns, at: time)
   }
 
   /// Checks whether a glucose value is plausible.
@@ -141,9 +143,9 @@ extension GenericFormat {
       units.otherUnit(stated) == nil, let word = kind.word(in: row[columns[.kind]]), word.kind != .ketone
     else { return }
     let unit = stated.isEmpty ? own?.unit : GlucoseUnit(name: stated.trimmed.text)
-    plausibility.note(number, unit, at: seconds)
-    noValues.note(number, unit)
-    if halfDays.note(seconds) { halfDays.note(words: words(of: row)) }
+    plausibility.observe(number, unit, at: seconds)
+    noValues.observe(number, unit)
+    if halfDays.observe(seconds) { halfDays.observe(words: words(of: row)) }
   }
 
   /// The texts of a row without its times and values.
@@ -155,8 +157,8 @@ extension GenericFormat {
   /// Surveys a row without a time. Such a row is a header or has no data.
   private mutating func surveyWithoutTime(_ row: Row) {
     guard finding.delimiter != nil else { return }
-    if readHeader(row) { return sections.noteHeader() }
-    if looksLikeHeader(row) { place = .belowOtherHeader } else { sections.note(row) }
+    if readHeader(row) { return sections.observeHeader() }
+    if looksLikeHeader(row) { place = .belowOtherHeader } else { sections.observe(row) }
   }
 
   mutating func expectFurtherRows() { isSurveyed = false }
@@ -173,7 +175,7 @@ extension GenericFormat {
       return nil
     }
     var compared = forms
-    compared.note(zone: row[columns.zones], at: time.seconds)
+    compared.observe(zone: row[columns.zones], at: time.seconds)
     if compared.hasSeveralZones {
       return "another time zone than in the rows above; import each zone with --where and --timezone"
     }
@@ -181,14 +183,14 @@ extension GenericFormat {
     return nil
   }
 
-  private mutating func noteCadence(_ row: Row, _ columns: GenericColumns, at time: TrialTime) {
+  private mutating func observeCadence(_ row: Row, _ columns: GenericColumns, at time: TrialTime) {
     guard kind.takesTimes, !row[columns[.value]].trimmed.isEmpty else { return }
     let cell = row[columns[.kind]]
     guard kind.column.hasUnknownKind(cell) || (finding.kindMayBeSource && kind.word(in: cell) == nil)
-    else { return kind.noteStated(cell, at: time.seconds) }
+    else { return kind.observeStated(cell, at: time.seconds) }
     let key = sourceKey(of: row, columns)
-    if kind.knows(key) { return kind.note(time.seconds, of: key) }
-    kind.note(time.seconds, of: key, label: sourceLabel(of: row, columns))
+    if kind.knows(key) { return kind.observe(time.seconds, of: key) }
+    kind.observe(time.seconds, of: key, label: sourceLabel(of: row, columns))
   }
 
   /// The columns that name the source of a row, with the best one for messages first.
@@ -232,7 +234,7 @@ extension GenericFormat {
     for trial in order.map({ [$0] }) ?? DateOrder.allCases {
       times.order = trial
       if merged != nil { mergedDates = merged }
-      let outcome = times.named(
+      let outcome = times.instantIfUTC(
         columns[.time] >= 0 ? times.read(row[columns[.time]]) : readParts(row, columns, isTrial: true))
       switch outcome {
       case .shown(let time), .instant(let time, _):

@@ -67,7 +67,7 @@ struct GenericFormat: ExportFormat {
   /// The sources that first occur after the surveyed rows; nil if all rows were surveyed, or none were.
   var lateSources: GenericLateSources?
   /// The source of the current row, if its reading must be held back.
-  private var heldKey: SourceKinds.Key?
+  private var bufferedKey: SourceKinds.Key?
   private var instants = RepeatedInstants()
   /// The number of cells in the header.
   var headerCount = 0
@@ -216,7 +216,7 @@ struct GenericFormat: ExportFormat {
     let outcome = readTime(row)
     if let verdict = leaveOut(row, at: outcome, into: &out) { return verdict }
     if case .rejected(let reason) = outcome { return refuse(row, reason, into: &out) }
-    sections.noteData()
+    sections.observeData()
     if !isSurveyed, mixesOffsets(outcome) {
       out.reject(row, "a time with an offset among times without, or the other way round")
       return .data
@@ -234,7 +234,7 @@ struct GenericFormat: ExportFormat {
       return .data
     }
     if !valueIsAmount(row) { readValue(row, at: outcome, into: &out) }
-    heldKey = nil
+    bufferedKey = nil
     if hasOthers || columns[.ketone] >= 0, mayBeSplit(row) {
       // If the row has a value, `readValue` has rejected it already.
       if row[columns[.value]].trimmed.isEmpty { out.reject(row, Self.splitRow) }
@@ -243,7 +243,7 @@ struct GenericFormat: ExportFormat {
     if columns[.smbg] >= 0 { readStick(row, at: outcome, into: &out) }
     if columns[.ketone] >= 0 { readKetone(row, at: outcome, into: &out) }
     if diary != nil, let (time, tick) = position(row, outcome) {
-      utcTimes.note(time, isInstant: tick != nil)
+      utcTimes.observe(time, isInstant: tick != nil)
       diary?.read(row, columns, at: time, units.mark, into: &out)
     }
     return .data
@@ -257,8 +257,8 @@ struct GenericFormat: ExportFormat {
   @inline(__always) mutating func readTime(_ row: Row) -> GenericTimeReader.Outcome {
     let outcome =
       columns[.time] >= 0 ? times.read(row[columns[.time]]) : readParts(row, columns, isTrial: false)
-    let named = times.named(outcome)
-    return columns[.offset] >= 0 ? times.placed(named, by: row[columns[.offset]]) : named
+    let named = times.instantIfUTC(outcome)
+    return columns[.offset] >= 0 ? times.addingOffset(to: named, from: row[columns[.offset]]) : named
   }
 
   mutating func readParts(_ row: Row, _ columns: GenericColumns, isTrial: Bool) -> GenericTimeReader.Outcome {
@@ -316,19 +316,19 @@ struct GenericFormat: ExportFormat {
     let texts = sourceLabel(of: row, columns).texts
     if let late = lateSources, kind.isUnseen(key, texts), !row.isUnterminated {
       if let decided = late.word(of: key) { return decided }
-      if late.takes(key) {
-        heldKey = key
+      if late.canBuffer(key) {
+        bufferedKey = key
         return word ?? KindWord(.cbg)
       }
     }
     return kind.findWord(of: key, texts) ?? word
   }
 
-  private mutating func hold(
+  private mutating func buffer(
     _ reading: Reading, _ row: Row, of key: SourceKinds.Key, into out: inout BatchBuilder
   ) {
-    heldKey = nil
-    lateSources?.hold(reading, row, of: key, into: &out)
+    bufferedKey = nil
+    lateSources?.buffer(reading, row, of: key, into: &out)
   }
 
   mutating func finish(into out: inout BatchBuilder) { lateSources?.finish(into: &out) }
@@ -393,8 +393,8 @@ struct GenericFormat: ExportFormat {
         reading.position = tick
         if columns[.tick] < 0 { instants.separate(&reading) }
       }
-      if seeksSigns { noteSigns(row, time, of: reading) }
-      if let key = heldKey { return hold(reading, row, of: key, into: &out) }
+      if seeksSigns { observeSigns(row, time, of: reading) }
+      if let key = bufferedKey { return buffer(reading, row, of: key, into: &out) }
       out.add(reading)
     case .empty: out.skip("row without a value")
     case .rejected(let reason): out.reject(row, reason)
@@ -403,12 +403,12 @@ struct GenericFormat: ExportFormat {
 
   /// Records the zones, the UTC times and the kinds of device that a row states. Most inputs have nothing
   /// more to record after their first row.
-  @inline(never) private mutating func noteSigns(_ row: Row, _ time: ShownTime, of reading: Reading) {
-    utcTimes.note(time, isInstant: reading.positionKind == .tick)
+  @inline(never) private mutating func observeSigns(_ row: Row, _ time: ShownTime, of reading: Reading) {
+    utcTimes.observe(time, isInstant: reading.positionKind == .tick)
     if time.utcOffset == nil {
-      zoneSigns?.note(row, columns.zoneSigns, time.deviceTime, offset: reading.placement.utcOffset)
+      zoneSigns?.observe(row, columns.zoneSigns, time.deviceTime, offset: reading.placement.utcOffset)
     }
-    kindSigns?.note(row, columns.kindSigns, reading.kind)
+    kindSigns?.observe(row, columns.kindSigns, reading.kind)
     seeksSigns = zoneSigns != nil || kindSigns != nil || !utcTimes.hasOthers
   }
 
@@ -466,7 +466,7 @@ extension GenericFormat {
       "glucose with its time; the unit and the kind as far as the input shows them",
       "ketones, insulin, carbohydrates, notes, devices and serial numbers in columns that say so",
     ],
-    leaves: [
+    notRead: [
       "columns of other things",
       "rows of another unit or kind, which are counted by name",
     ])

@@ -15,27 +15,27 @@ struct GenericFurtherValues {
   private static let minForms = 3
   /// A column is not examined any more after this number of rows that have a number both in it and in the
   /// column of values. These rows must be the majority.
-  private static let maxTogether = 64
+  private static let maxRowsWithBoth = 64
 
   private struct Candidate {
     /// Whether the column's name mentions glucose. Its numbers may then be glucose even next to other values.
     let mentionsGlucose: Bool
     var isOther = false
     /// The number of rows with a number in both this column and the column of values.
-    var together = 0
+    var rowsWithBoth = 0
     /// The number of rows with a number only in this column.
-    var alone = 0
+    var rowsWithOnlyThis = 0
     var milligrams = 0
     var millimoles = 0
     var decimals = 0
 
-    mutating func noteTogether() {
-      together += 1
-      if together >= maxTogether, together > alone { isOther = true }
+    mutating func countRowWithBoth() {
+      rowsWithBoth += 1
+      if rowsWithBoth >= maxRowsWithBoth, rowsWithBoth > rowsWithOnlyThis { isOther = true }
     }
 
-    mutating func note(_ number: Double) {
-      alone += 1
+    mutating func observe(_ number: Double) {
+      rowsWithOnlyThis += 1
       if GenericFurtherValues.milligrams.contains(number) { milligrams += 1 }
       if GenericFurtherValues.millimoles.contains(number) { millimoles += 1 }
       if number != number.rounded() { decimals += 1 }
@@ -48,10 +48,10 @@ struct GenericFurtherValues {
         case .millimolesPerLitre: millimoles
         case nil: max(milligrams, millimoles)
         }
-      guard alone > 0, inRange * 2 > alone else { return false }
+      guard rowsWithOnlyThis > 0, inRange * 2 > rowsWithOnlyThis else { return false }
       if mentionsGlucose { return true }
-      return !isOther && together < alone
-        && (alone < minForms || (decimals > 0) == valuesHaveDecimals)
+      return !isOther && rowsWithBoth < rowsWithOnlyThis
+        && (rowsWithOnlyThis < minForms || (decimals > 0) == valuesHaveDecimals)
     }
   }
 
@@ -74,17 +74,17 @@ struct GenericFurtherValues {
   /// - Parameters:
   ///   - places: the indexes of the columns in the row, in the order of `GenericColumns.further`.
   ///   - value: the content of the row's column of values; nil if that is empty.
-  mutating func note(_ row: Row, _ places: [Int], value: Value?, _ mark: DecimalMark) {
+  mutating func observe(_ row: Row, _ places: [Int], value: Value?, _ mark: DecimalMark) {
     if case .number(let number) = value, number != number.rounded() { valuesHaveDecimals = true }
     for (index, place) in zip(candidates.indices, places) where !candidates[index].isOther {
       if value != nil, candidates[index].mentionsGlucose { continue }
       let cell = row[place].trimmed
       if cell.isEmpty { continue }
       if value != nil {
-        candidates[index].noteTogether()
+        candidates[index].countRowWithBoth()
         if candidates[index].isOther { isActive = candidates.contains { !$0.isOther } }
       } else if let number = cell.number(mark) ?? cell.jsonNumber, number != 0 {
-        candidates[index].note(number)
+        candidates[index].observe(number)
       }
     }
   }
@@ -101,7 +101,7 @@ struct GenericFurtherValues {
   func found(in unit: GlucoseUnit?) -> [(index: Int, rows: Int)] {
     candidates.indices.filter {
       candidates[$0].mayHoldGlucose(in: unit, valuesHaveDecimals: valuesHaveDecimals)
-    }.map { ($0, candidates[$0].alone) }
+    }.map { ($0, candidates[$0].rowsWithOnlyThis) }
   }
 }
 
@@ -140,11 +140,11 @@ extension HeaderWords {
 
 extension GenericFormat {
   /// Records the numbers of a row in the columns that may hold further values.
-  mutating func noteFurther(_ row: Row) {
+  mutating func observeFurther(_ row: Row) {
     guard units.otherUnit(row[columns[.unit]]) == nil, let word = kind.word(in: row[columns[.kind]]),
       word.kind != .ketone
     else { return }
-    further.note(row, columns.further, value: value(of: row), units.mark)
+    further.observe(row, columns.further, value: value(of: row), units.mark)
   }
 
   private func value(of row: Row) -> GenericFurtherValues.Value? {
@@ -163,7 +163,7 @@ extension GenericFormat {
   /// The reason to reject a row that has its value only in a further column, if no survey was made; nil for
   /// any other row.
   mutating func furtherValueFault(_ row: Row) -> String? {
-    noteFurther(row)
+    observeFurther(row)
     guard value(of: row) == nil else { return nil }
     let places = further.found(in: units.common).map { columns.further[$0.index] }
     guard places.contains(where: { !row[$0].trimmed.isEmpty }) else { return nil }

@@ -38,21 +38,21 @@ struct GenericHalfDays {
   /// Adds a time in civil seconds.
   ///
   /// - Returns: whether the words of its row may show that the time is in the evening.
-  mutating func note(_ seconds: Int64) -> Bool {
+  mutating func observe(_ seconds: Int64) -> Bool {
     if isWhole { return false }
     let number = DeviceTime.day(of: seconds)
     let hour = (seconds - number * Self.secondsPerDay) / Self.secondsPerHour
     isWhole = !(1...12 ~= hour)
-    if !isWhole { noteOrder(seconds, of: number) }
+    if !isWhole { observeOrder(seconds, of: number) }
     return !isWhole && Self.eveningHours.contains(hour)
   }
 
   /// Adds the texts of the row whose time was added last.
-  mutating func note(words: [String]) {
+  mutating func observe(words: [String]) {
     if words.contains(where: Self.isOfEvening) { evenings += 1 }
   }
 
-  private mutating func noteOrder(_ seconds: Int64, of number: Int64) {
+  private mutating func observeOrder(_ seconds: Int64, of number: Int64) {
     guard var day, day.number == number else {
       if let day { if number > day.number { goesUp = true } else { goesDown = true } }
       closeDay()

@@ -39,7 +39,7 @@ struct GenericKind {
     hasValues = finding.columns[.value] >= 0
     hasColumn = finding.columns[.kind] >= 0
     needsWord = finding.needsKindWord
-    let (kind, basis) = Self.stated(finding, given: given)
+    let (kind, basis) = Self.statedKind(finding, given: given)
     column = KindColumn(
       kind ?? .smbg, readsMealMarks: finding.readsMealMarks, readsGlucose: finding.kindsMayBeGlucoseOnly)
     self.basis = basis
@@ -58,7 +58,7 @@ struct GenericKind {
     }
   }
 
-  private static func stated(_ finding: GenericFinding, given: ReadingKind?) -> (
+  private static func statedKind(_ finding: GenericFinding, given: ReadingKind?) -> (
     ReadingKind?, Decision.Basis
   ) {
     if let given { return (given, .given) }
@@ -81,16 +81,16 @@ struct GenericKind {
   var takesTimes: Bool { isUndecided || sources != nil || automatic != nil }
 
   /// Records the time of a reading whose row has the word `auto` for its kind.
-  mutating func noteStated(_ cell: Field, at seconds: Int64) {
-    if automatic != nil, KindWord.saysAutomatic(cell.text) { automatic?.note(seconds, series: 0) }
+  mutating func observeStated(_ cell: Field, at seconds: Int64) {
+    if automatic != nil, KindWord.saysAutomatic(cell.text) { automatic?.observe(seconds, series: 0) }
   }
 
   /// Records the time of a reading whose row has no word for its kind.
-  mutating func note(
+  mutating func observe(
     _ seconds: Int64, of key: SourceKinds.Key, label: SourceKinds.Label = SourceKinds.Label(texts: [])
   ) {
-    if isUndecided { cadence.note(seconds, series: key.hash) }
-    sources?.note(seconds, of: key, label: label)
+    if isUndecided { cadence.observe(seconds, series: key.hash) }
+    sources?.observe(seconds, of: key, label: label)
   }
 
   /// Whether the label of a source is already recorded. If not, the caller must create it, which is slow.
@@ -156,7 +156,7 @@ struct GenericKind {
 
   /// The kind of device of the sources with this name. Serial numbers are ignored, since each new sensor has
   /// another number.
-  private func named(_ texts: [String]) -> SourceKinds.DeviceKind? {
+  private func deviceKind(named texts: [String]) -> SourceKinds.DeviceKind? {
     texts.first.flatMap { sources?.deviceKind(named: $0) }
   }
 
@@ -167,7 +167,7 @@ struct GenericKind {
       sources.deviceKind(of: key) == nil
     else { return false }
     return SourceName.deviceKind(of: texts) == nil && !texts.contains(where: SourceName.isMeter)
-      && [nil, .unknown].contains(named(texts))
+      && [nil, .unknown].contains(deviceKind(named: texts))
   }
 
   /// Finds and caches the word for the kind of a source; nil if nothing shows it.
@@ -180,7 +180,8 @@ struct GenericKind {
 
   private func findWord(_ key: SourceKinds.Key, _ texts: [String]) -> KindWord? {
     let stated = SourceName.deviceKind(of: texts)
-    let deviceKind = stated ?? sources?.deviceKind(of: key) ?? (isReadFromHeader ? nil : named(texts))
+    let deviceKind =
+      stated ?? sources?.deviceKind(of: key) ?? (isReadFromHeader ? nil : deviceKind(named: texts))
     switch deviceKind {
     case .sensor: return KindWord(.cbg)
     case .meter:

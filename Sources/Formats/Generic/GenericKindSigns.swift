@@ -39,7 +39,7 @@ struct GenericKindSigns {
   }
 
   /// Compares the devices that a row names with the kind of its reading.
-  mutating func note(_ row: Row, _ places: [Int], _ own: ReadingKind) {
+  mutating func observe(_ row: Row, _ places: [Int], _ own: ReadingKind) {
     total += 1
     for (index, place) in zip(columns.indices, places) {
       let cell = row[place].trimmed

@@ -23,43 +23,46 @@ struct GenericLateSources {
     "a device or source that only later rows have, and nothing shows whether it is a sensor or a meter; import its rows with "
     + "--where and --kind"
 
-  private var held: [SourceKinds.Key: Source] = [:]
+  private var buffered: [SourceKinds.Key: Source] = [:]
   private var decided: [SourceKinds.Key: KindWord] = [:]
 
   /// The kind of a source, if the times of its readings have shown it.
   func word(of key: SourceKinds.Key) -> KindWord? { decided.isEmpty ? nil : decided[key] }
 
   /// Whether the readings of a source can be held back. They cannot if there are too many sources.
-  func takes(_ key: SourceKinds.Key) -> Bool { held[key] != nil || held.count < Self.maxSources }
+  func canBuffer(_ key: SourceKinds.Key) -> Bool { buffered[key] != nil || buffered.count < Self.maxSources }
 
   /// Holds a reading back. Once the times of its source show the kind, adds all readings of this source.
-  mutating func hold(_ reading: Reading, _ row: Row, of key: SourceKinds.Key, into out: inout BatchBuilder) {
-    var source = held[key] ?? Source()
+  mutating func buffer(_ reading: Reading, _ row: Row, of key: SourceKinds.Key, into out: inout BatchBuilder)
+  {
+    var source = buffered[key] ?? Source()
     source.readings.append(reading)
     source.rejections.append(row.rejection(Self.reason))
-    source.cadence.note(reading.deviceTime.seconds, series: 0)
-    held[key] = source
+    source.cadence.observe(reading.deviceTime.seconds, series: 0)
+    buffered[key] = source
     guard source.readings.count >= Self.minValues else { return }
     if source.cadence.isConclusive, !source.cadence.isSteady {
       decided[key] = KindWord(source.cadence.isSensor ? .cbg : .smbg)
     } else if source.readings.count < Self.maxValues {
       return
     }
-    release(key, into: &out)
+    addBuffered(key, into: &out)
   }
 
   /// Adds or rejects the readings that are still held back at the end of the input. A source with few values
   /// close together is a sensor.
   mutating func finish(into out: inout BatchBuilder) {
-    let sources = held.sorted { ($0.value.readings.first?.line ?? 0) < ($1.value.readings.first?.line ?? 0) }
+    let sources = buffered.sorted {
+      ($0.value.readings.first?.line ?? 0) < ($1.value.readings.first?.line ?? 0)
+    }
     for (key, source) in sources {
       if source.cadence.isDense { decided[key] = KindWord(.cbg) }
-      release(key, into: &out)
+      addBuffered(key, into: &out)
     }
   }
 
-  private mutating func release(_ key: SourceKinds.Key, into out: inout BatchBuilder) {
-    guard let source = held.removeValue(forKey: key) else { return }
+  private mutating func addBuffered(_ key: SourceKinds.Key, into out: inout BatchBuilder) {
+    guard let source = buffered.removeValue(forKey: key) else { return }
     guard let word = decided[key] else {
       for rejection in source.rejections { out.reject(rejection) }
       return

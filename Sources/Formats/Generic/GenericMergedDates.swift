@@ -20,7 +20,7 @@ struct GenericMergedDates {
     private var rises = false
     private var falls = false
 
-    mutating func note(_ day: Int64) {
+    mutating func observe(_ day: Int64) {
       if let last, last != day { if day < last { falls = true } else { rises = true } }
       last = day
     }
@@ -55,7 +55,7 @@ struct GenericMergedDates {
       times.order = order
       switch times.read(date: dateCell, clock: clock) {
       case .shown(let time), .instant(let time, _):
-        days[order, default: Days()].note(time.deviceTime.seconds / 86_400)
+        days[order, default: Days()].observe(time.deviceTime.seconds / 86_400)
       case .rejected: break
       }
     }

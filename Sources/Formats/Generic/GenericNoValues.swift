@@ -19,7 +19,7 @@ struct GenericNoValues {
   private var counts: [GlucoseUnit?: [Double: Int]] = [:]
 
   /// Adds the number of a row.
-  mutating func note(_ number: Double, _ unit: GlucoseUnit?) {
+  mutating func observe(_ number: Double, _ unit: GlucoseUnit?) {
     // Zero is left out here: `GenericZeros` determines its meaning.
     guard number != 0 else { return }
     let isOutside =

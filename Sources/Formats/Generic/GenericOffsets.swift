@@ -183,6 +183,6 @@ extension Field {
     // The hour may have one digit, as in `+2` or `+5:30`.
     guard rest.count >= 2, rest[0] == UInt8(ascii: "+") || rest[0] == UInt8(ascii: "-"), rest[1] &- 0x30 <= 9
     else { return nil }
-    return Field.with(rest.slice(0, 1).text + "0" + rest.slice(1, rest.count).text) { $0.utcOffset }
+    return Field.withText(rest.slice(0, 1).text + "0" + rest.slice(1, rest.count).text) { $0.utcOffset }
   }
 }

@@ -51,7 +51,7 @@ struct GenericOtherUnits {
   private var other: String?
   private var hasGlucose = false
 
-  mutating func note(_ row: Row, _ columns: GenericColumns) {
+  mutating func observe(_ row: Row, _ columns: GenericColumns) {
     let unit = row[columns[.unit]].trimmed
     guard !hasGlucose, !unit.isEmpty, !row[columns[.value]].trimmed.isEmpty else { return }
     if GlucoseUnit(name: unit.text) != nil {

@@ -82,21 +82,21 @@ struct GenericPlausibility {
   var count: Int { bare.count + stated.count }
 
   /// Adds a value with its shown time. `unit` is the one that its row states.
-  mutating func note(_ number: Double, _ unit: GlucoseUnit?, at seconds: Int64) {
+  mutating func observe(_ number: Double, _ unit: GlucoseUnit?, at seconds: Int64) {
     // Zero is left out: it means that there is no value, or its row is rejected.
     guard number != 0 else { return }
     if let first, first != number { areEqual = false }
     first = first ?? number
-    if unit == nil { Self.note(number, in: &bare) } else { noteStated(number, unit) }
-    if number != number.rounded() { noteDigits(number, unit) }
-    noteStep(seconds)
-    noteTime(seconds, number)
+    if unit == nil { Self.observe(number, in: &bare) } else { observeStated(number, unit) }
+    if number != number.rounded() { observeDigits(number, unit) }
+    observeStep(seconds)
+    observeTime(seconds, number)
   }
 
-  private mutating func noteDigits(_ number: Double, _ unit: GlucoseUnit?) {
+  private mutating func observeDigits(_ number: Double, _ unit: GlucoseUnit?) {
     if Self.hasRest(number * 10, 0.001) {
       hasHundredths = true
-      noteComputed(number, unit)
+      observeComputed(number, unit)
     }
     if unit == nil { hasDecimals = true }
     if unit == .milligramsPerDecilitre { hasStatedDecimals = true }
@@ -104,7 +104,7 @@ struct GenericPlausibility {
 
   /// Counts a value with more than two decimals in mg/dL, or more than three in mmol/L, unless a program
   /// converted it from the other unit. The tolerances admit the rounding of numbers with 32 bits.
-  private mutating func noteComputed(_ number: Double, _ unit: GlucoseUnit?) {
+  private mutating func observeComputed(_ number: Double, _ unit: GlucoseUnit?) {
     guard Self.hasRest(number * 100, 0.01) else { return }
     let isConverted = Self.factors.contains { factor in
       !Self.hasRest(number / factor * 10, 0.002) || !Self.hasRest(number / factor * 100, 0.01)
@@ -126,7 +126,7 @@ struct GenericPlausibility {
     abs(number - number.rounded()) > tolerance
   }
 
-  private mutating func noteTime(_ seconds: Int64, _ number: Double) {
+  private mutating func observeTime(_ seconds: Int64, _ number: Double) {
     earliest = min(earliest, seconds)
     latest = max(latest, seconds)
     let day = DeviceTime.day(of: seconds)
@@ -158,21 +158,21 @@ struct GenericPlausibility {
     return "has times from 1:00 to 12:59 only, as a clock of twelve hours without AM and PM"
   }
 
-  private mutating func noteStated(_ number: Double, _ unit: GlucoseUnit?) {
+  private mutating func observeStated(_ number: Double, _ unit: GlucoseUnit?) {
     stated.count += 1
     let range = unit == .milligramsPerDecilitre ? Self.milligrams : Self.millimoles
     if !range.contains(number) { stated.milligrams += 1 }
     if unit == .millimolesPerLitre, number < Self.minMedian { stated.belowMedian += 1 }
   }
 
-  private static func note(_ number: Double, in outside: inout Outside) {
+  private static func observe(_ number: Double, in outside: inout Outside) {
     outside.count += 1
     if !milligrams.contains(number) { outside.milligrams += 1 }
     if !millimoles.contains(number) { outside.millimoles += 1 }
     if number < minMedian { outside.belowMedian += 1 }
   }
 
-  private mutating func noteStep(_ seconds: Int64) {
+  private mutating func observeStep(_ seconds: Int64) {
     let phase = seconds - seconds / Self.secondsPerDay * Self.secondsPerDay
     let remainder = remainder ?? phase
     self.remainder = remainder

@@ -94,8 +94,8 @@ struct GenericRows {
     private var norm: [UInt8]?
 
     /// Notes the value of a row with a time.
-    mutating func note(_ cell: Field, at seconds: Int64) {
-      note(cell)
+    mutating func observe(_ cell: Field, at seconds: Int64) {
+      observe(cell)
       guard !cell.isEmpty, values.count < GenericRows.maxValues, !watch.isOfMarks else { return }
       let bytes = Array(cell.trimmed.bytes)
       if let last, last != bytes { changes += 1 }
@@ -105,7 +105,7 @@ struct GenericRows {
       times[bytes] = min(known.lowerBound, seconds)...max(known.upperBound, seconds)
     }
 
-    private mutating func note(_ cell: Field) {
+    private mutating func observe(_ cell: Field) {
       guard !cell.isEmpty else { return emptyCount += 1 }
       count += 1
       guard values.count < (watch.isOfMarks ? GenericRows.fewWords + 1 : GenericRows.maxValues) else {
@@ -133,7 +133,7 @@ struct GenericRows {
       case .words:
         // A column with many different words has remarks, which do not mark rows.
         guard !hasRemarks, !cell.isEmpty else { return nil }
-        note(cell)
+        observe(cell)
         return GenericRows.namesNoReading(Array(cell.bytes), in: watch.name)
           ? "\(shownName(watch.name)) has a word that marks rows that are no readings" : nil
       case .pick, .person, .possiblePerson, .deviceMark: return nil
@@ -323,12 +323,12 @@ struct GenericRows {
   ///   - mark: the decimal mark of the row's value.
   mutating func survey(_ row: Row, _ places: GenericColumns, at seconds: Int64, _ mark: DecimalMark) {
     for (index, place) in zip(columns.indices, places.watched) where !columns[index].isPick {
-      columns[index].note(row[place], at: seconds)
+      columns[index].observe(row[place], at: seconds)
     }
     guard !series.isEmpty else { return }
     let value = row[places[.value]].number(mark)
     for (index, place) in zip(series.indices, places.series) {
-      series[index].note(row[place], at: seconds, value)
+      series[index].observe(row[place], at: seconds, value)
     }
   }
 

@@ -21,13 +21,13 @@ struct GenericSections {
   private(set) var areOfSeveralPersons = false
 
   /// Adds a line that is neither a header nor has a time.
-  mutating func note(_ row: Row) {
+  mutating func observe(_ row: Row) {
     guard row.count <= Self.maxWords * 2, let person = Self.person(row) else { return }
     latest = person
   }
 
   /// Adds a header. The line above it names the person of the rows below it.
-  mutating func noteHeader() {
+  mutating func observeHeader() {
     if !hasHeader {
       first = latest
     } else if let latest, latest != first {
@@ -38,7 +38,7 @@ struct GenericSections {
 
   /// Adds a row with a time. A line that names a person above this row is not directly above a header, so it
   /// is forgotten.
-  @inline(__always) mutating func noteData() {
+  @inline(__always) mutating func observeData() {
     if latest != nil { latest = nil }
   }
 

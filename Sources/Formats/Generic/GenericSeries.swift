@@ -59,7 +59,7 @@ struct GenericSeries {
   var isUndecided: Bool { !isOther }
 
   /// Adds the word of a row.
-  mutating func note(_ cell: Field, at seconds: Int64, _ value: Double?) {
+  mutating func observe(_ cell: Field, at seconds: Int64, _ value: Double?) {
     guard !isOther else { return }
     let word = Array(cell.trimmed.bytes)
     let known = groups[word]

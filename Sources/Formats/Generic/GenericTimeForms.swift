@@ -63,7 +63,7 @@ struct GenericTimeForms {
   /// Notes the time zone that a row names, to find out whether all rows can be of one zone; see
   /// `hasSeveralZones`. A zone has at most two offsets, an hour apart. The larger offset is that of summer
   /// time, so it occurs only in the summer half of the year, north or south of the equator.
-  mutating func note(zone cell: Field, at seconds: Int64) {
+  mutating func observe(zone cell: Field, at seconds: Int64) {
     let (cell, season) = (cell.trimmed, Season(seconds))
     guard !cell.isEmpty, !hasSeveralZones, season != lastSeason || !cell.hasSameBytes(as: lastZone) else {
       return
@@ -113,7 +113,7 @@ struct GenericTimeForms {
   ]
 
   /// Adds whether the time of a row states its offset.
-  @inline(__always) mutating func note(hasOffset: Bool, line: Int64) {
+  @inline(__always) mutating func observe(hasOffset: Bool, line: Int64) {
     if hasOffset {
       if withOffset == nil { withOffset = line }
     } else if withoutOffset == nil {
@@ -122,17 +122,17 @@ struct GenericTimeForms {
   }
 
   /// Adds the notation of the date in a cell.
-  mutating func note(_ cell: Field) {
+  mutating func observe(_ cell: Field) {
     if cell.count >= 10, cell[4] &- 0x30 > 9, cell[4] == cell[7], cell[9] &- 0x30 <= 9 {
       // Nearly all cells have this notation: `2026-05-06`.
-      return noteYearFirst(
+      return observeYearFirst(
         isLate: cell[8] > UInt8(ascii: "1") || (cell[8] == UInt8(ascii: "1") && cell[9] > 0x32))
     }
     guard let date = cell.genericDate else { return }
     switch date.form {
     case .decided(_, let day):
       guard cell.count > 4, cell.bytes.prefix(4).allSatisfy({ $0 &- 0x30 <= 9 }) else { return }
-      noteYearFirst(isLate: day > 12)
+      observeYearFirst(isLate: day > 12)
     case .open(let first, let second, let separator):
       let hasHalfDay = cell.ambiguousTime?.hasHalfDay ?? false
       let form = Form(
@@ -143,7 +143,7 @@ struct GenericTimeForms {
   }
 
   /// Adds a cell that is not a time, such as `2026-13-05 07:30`.
-  mutating func note(unread cell: Field, line: Int64) {
+  mutating func observe(unread cell: Field, line: Int64) {
     guard dayBeforeMonth == nil, cell.count >= 10, cell[4] &- 0x30 > 9, cell[4] == cell[7],
       [0, 1, 2, 3, 5, 6, 8, 9].allSatisfy({ cell[$0] &- 0x30 <= 9 })
     else { return }
@@ -151,7 +151,7 @@ struct GenericTimeForms {
     if (13...31).contains(number(5)), (1...12).contains(number(8)) { dayBeforeMonth = line }
   }
 
-  private mutating func noteYearFirst(isLate: Bool) {
+  private mutating func observeYearFirst(isLate: Bool) {
     if isLate { yearFirst.late += 1 } else { yearFirst.early += 1 }
   }
 

@@ -43,7 +43,9 @@ struct GenericTimeReader {
   }
 
   @inline(__always) mutating func read(_ field: Field) -> Outcome {
-    if let time = field.yearFirstTime { return time.utcOffset == nil ? .shown(time) : stated(time, field) }
+    if let time = field.yearFirstTime {
+      return time.utcOffset == nil ? .shown(time) : outcomeWithOffset(time, field)
+    }
     return readOther(field.count > Field.maxNameBytes ? field : field.trimmed)
   }
 
@@ -51,11 +53,13 @@ struct GenericTimeReader {
     if field.count > Field.maxNameBytes { return .rejected(Self.unknownForm) }
     if field.isEmpty { return .rejected("no time") }
     if let milliseconds = field.epochMilliseconds { return instant(milliseconds) }
-    if let time = field.yearFirstTime { return time.utcOffset == nil ? .shown(time) : stated(time, field) }
-    if let open = field.ambiguousTime { return decided(open) }
+    if let time = field.yearFirstTime {
+      return time.utcOffset == nil ? .shown(time) : outcomeWithOffset(time, field)
+    }
+    if let open = field.ambiguousTime { return outcome(ofAmbiguous: open) }
     if let time = field.namedTime { return .shown(ShownTime(time)) }
     if let number = field.number(.point) ?? field.number(.comma), Self.serials.contains(number) {
-      return serial(number)
+      return outcome(ofSerial: number)
     }
     if field.genericDate?.length == field.count { return .rejected("a date without a time of day") }
     return .rejected(Self.unknownForm)
@@ -79,15 +83,15 @@ struct GenericTimeReader {
       else { return .rejected("invalid time") }
       return .shown(ShownTime(shown))
     case .open(let first, let second, let separator):
-      return decided(
-        AmbiguousTime(
+      return outcome(
+        ofAmbiguous: AmbiguousTime(
           first: first, second: second, year: day.year, hour: time.hour, minute: time.minute,
           seconds: time.second, hasHalfDay: time.hasHalfDay, separator: separator))
     }
   }
 
   /// The time as an instant, if the name of its column states UTC.
-  @inline(__always) mutating func named(_ outcome: Outcome) -> Outcome {
+  @inline(__always) mutating func instantIfUTC(_ outcome: Outcome) -> Outcome {
     guard isUTC, case .shown(let time) = outcome, time.utcOffset ?? 0 == 0 else { return outcome }
     guard LogbookZone.movable.contains(time.deviceTime.seconds) else {
       return .shown(ShownTime(time.deviceTime, utcOffset: 0))
@@ -98,7 +102,7 @@ struct GenericTimeReader {
   /// The outcome for a time with an offset. No clock shows `Z`, so such a time is an instant, and is shown in
   /// the zone of the logbook. A time with `+00:00` is kept as it is, since a phone in London may have shown
   /// it.
-  private mutating func stated(_ time: ShownTime, _ field: Field) -> Outcome {
+  private mutating func outcomeWithOffset(_ time: ShownTime, _ field: Field) -> Outcome {
     guard time.utcOffset == 0, LogbookZone.movable.contains(time.deviceTime.seconds) else {
       return .shown(time)
     }
@@ -108,7 +112,7 @@ struct GenericTimeReader {
   }
 
   /// The time with the offset in `cell`, another cell of the same row.
-  mutating func placed(_ outcome: Outcome, by cell: Field) -> Outcome {
+  mutating func addingOffset(to outcome: Outcome, from cell: Field) -> Outcome {
     if case .rejected = outcome { return outcome }
     let cell = cell.trimmed
     if cell.equalsFolded("GMT") { isBritish = true }
@@ -128,7 +132,7 @@ struct GenericTimeReader {
     }
   }
 
-  private func decided(_ open: AmbiguousTime) -> Outcome {
+  private func outcome(ofAmbiguous open: AmbiguousTime) -> Outcome {
     guard let order else {
       return .rejected("the order of day and month is unclear in this date")
     }
@@ -136,7 +140,7 @@ struct GenericTimeReader {
     return .shown(ShownTime(time))
   }
 
-  private func serial(_ number: Double) -> Outcome {
+  private func outcome(ofSerial number: Double) -> Outcome {
     guard takesSerials else {
       return .rejected(
         "a spreadsheet's day number instead of a time; save the times as text, or use --map time=…")

@@ -16,7 +16,7 @@ struct GenericUTCTimes {
   ///
   /// - Parameter isInstant: whether the input states an instant, for which the logbook's zone gives the shown
   ///   time.
-  @inline(__always) mutating func note(_ time: ShownTime, isInstant: Bool) {
+  @inline(__always) mutating func observe(_ time: ShownTime, isInstant: Bool) {
     guard !hasOthers else { return }
     guard !isInstant, time.utcOffset == 0 else { return hasOthers = true }
     let seconds = time.deviceTime.seconds

@@ -43,7 +43,7 @@ struct GenericUnits {
     var above35 = 0
     var hasDecimals = false
 
-    mutating func note(_ number: Double, hasMark: Bool) {
+    mutating func observe(_ number: Double, hasMark: Bool) {
       // Zero means no value, and a number above 1000 is invalid in any unit.
       guard number > 0, number <= 1000 else { return }
       count += 1
@@ -87,7 +87,7 @@ struct GenericUnits {
     guard value >= 0 else { return }
     if let named = finding.header.words[value].unit {
       unit = named
-      for text in finding.header.cells(value) { text.withField { note($0, in: .absent) } }
+      for text in finding.header.cells(value) { text.withField { observe($0, in: .absent) } }
       isDoubted = !hasColumn && values.contradict(named)
       isUndecided = isDoubted
       values = Values()
@@ -148,9 +148,9 @@ struct GenericUnits {
   var isInferredMillimoles: Bool { basis == .inferred && unit == .millimolesPerLitre }
 
   /// Adds a value of a row to the statistics.
-  mutating func note(_ field: Field, in stated: Field) {
+  mutating func observe(_ field: Field, in stated: Field) {
     guard stated.isEmpty, let number = field.number(mark) else { return }
-    values.note(number, hasMark: field.bytes.contains(mark.rawValue))
+    values.observe(number, hasMark: field.bytes.contains(mark.rawValue))
   }
 
   /// - Throws: `Failure` of category `badInput` with the option that determines the unit.

@@ -14,10 +14,10 @@ struct GenericZeros {
   mutating func survey(value: Field, ketone: Field, mark: DecimalMark) {
     if let number = value.trimmed.number(mark) ?? value.jsonNumber {
       let isPlausible = GlucoseUnit.allCases.contains { PlausibleAmounts.glucose($0).contains(number) }
-      values.note(number, isPlausible: isPlausible)
+      values.observe(number, isPlausible: isPlausible)
     }
     if let number = ketone.trimmed.number(mark) ?? ketone.jsonNumber {
-      ketones.note(number, isPlausible: PlausibleAmounts.ketone.contains(number))
+      ketones.observe(number, isPlausible: PlausibleAmounts.ketone.contains(number))
     }
   }
 

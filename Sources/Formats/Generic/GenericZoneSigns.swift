@@ -33,7 +33,7 @@ struct GenericZoneSigns {
   private var offsets: [[UInt8]: PlaceOffsets] = [:]
 
   /// - Parameters:
-  ///   - signs: the columns that state a zone or an offset, in the order of the `places` that `note` gets.
+  ///   - signs: the columns that state a zone or an offset, in the order of the `places` that `observe` gets.
   ///   - stated: a zone that is named in the header of the times or around the rows; nil without one.
   ///   - zone: the name of the zone that the times are read in.
   init?(_ signs: [ZoneSign], stated: String?, zone: String) {
@@ -45,7 +45,7 @@ struct GenericZoneSigns {
   }
 
   /// Compares a row with the offset that was used for its time.
-  mutating func note(_ row: Row, _ places: [Int], _ time: DeviceTime, offset: Int32) {
+  mutating func observe(_ row: Row, _ places: [Int], _ time: DeviceTime, offset: Int32) {
     for (index, place) in zip(contradictions.indices, places) {
       let cell = row[place].trimmed
       if cell.isEmpty || agrees(cell, contradictions[index].sign.meaning, time.seconds, offset) { continue }
@@ -125,7 +125,7 @@ private struct PlaceOffsets {
   private let fixed: Int32?
 
   init(_ text: String) {
-    let name = text.contains("/") ? text : ZonePlace.zone(of: text) ?? Self.named(text)
+    let name = text.contains("/") ? text : ZonePlace.zone(of: text) ?? Self.zoneName(of: text)
     zone = name.flatMap { NamedZone(known: $0) }
     fixed = zone == nil ? text.withField { $0.trimmed.utcOffset ?? $0.trimmed.namedOffset } : nil
   }
@@ -142,7 +142,7 @@ private struct PlaceOffsets {
 
   /// The zone of an abbreviation. A program may write the same abbreviation in winter and in summer.
   /// Abbreviations that several zones have are left out.
-  private static func named(_ text: String) -> String? {
+  private static func zoneName(of text: String) -> String? {
     let ending = [" Standard Time", " Daylight Time", " Summer Time"].first { text.hasSuffix($0) }
     return zones[ending.map { String(text.dropLast($0.count)) } ?? text]
   }

@@ -54,7 +54,7 @@ struct GlimpFormat: ExportFormat {
   var benefitsFromSurvey: Bool { units.comparesGiven }
 
   mutating func survey(_ row: Row) {
-    if let number = row[columns(row).glucose].number(mark(row)) { units.note(number) }
+    if let number = row[columns(row).glucose].number(mark(row)) { units.observe(number) }
   }
 
   mutating func decide() throws { try units.decide() }
@@ -70,7 +70,7 @@ struct GlimpFormat: ExportFormat {
       return .data
     }
     let columns = columns(row)
-    let (shown, instant) = Self.placed(time, row[columns.instant])
+    let (shown, instant) = Self.addingOffset(to: time, from: row[columns.instant])
     var hasItem = readGlucose(row, columns, at: shown, instant, into: &out)
     hasItem = readRecords(row, columns, at: shown, into: &out) || hasItem
     if !hasItem { out.skip("row without a value") }
@@ -89,7 +89,7 @@ struct GlimpFormat: ExportFormat {
 
   /// The shown time, with the offset that follows from the instant in the cell. If their difference is not a
   /// possible offset, the time has no offset, and the instant is not used.
-  private static func placed(_ time: DeviceTime, _ cell: Field) -> (ShownTime, instant: Int64?) {
+  private static func addingOffset(to time: DeviceTime, from cell: Field) -> (ShownTime, instant: Int64?) {
     guard let instant = cell.integer, instant > 0 else { return (ShownTime(time), nil) }
     let difference = time.seconds - instant
     // Offsets of zones are multiples of a quarter of an hour, so the difference is rounded to such a
@@ -192,7 +192,7 @@ extension GlimpFormat {
       "the serial number of the sensor, in the newer layout",
       "insulin, notes",
     ],
-    leaves: [
+    notRead: [
       "raw glucose, body weight, places",
       "glucose of other kinds and doses of 0 units, which are counted",
     ])

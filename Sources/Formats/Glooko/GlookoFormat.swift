@@ -88,7 +88,7 @@ struct GlookoFormat: ExportFormat {
     joinMark = Self.person(in: head)?.word
     mark = DecimalMarkSurvey(presumed: .point)
     for cells in row.rows {
-      for cell in cells.dropFirst() { mark.note(cell.utf8) }
+      for cell in cells.dropFirst() { mark.observe(cell.utf8) }
     }
     glucose = GlucoseReader(unit: table.unit ?? .milligramsPerDecilitre, mark: mark.mark)
     dates = try DateOrderSurvey(given: options.dateOrder, now: options.now, isForced: options.force)
@@ -102,20 +102,20 @@ struct GlookoFormat: ExportFormat {
 
   mutating func survey(_ row: Row) {
     if let time = row[0].ambiguousTime {
-      dates.note(time, isHistory: table.kind == .cgm, line: row.line)
+      dates.observe(time, isHistory: table.kind == .cgm, line: row.line)
     } else if let title = GlookoTitle(row.fields.map(\.text)) {
-      noteLastDay(title, line: row.line)
+      observeLastDay(title, line: row.line)
     }
   }
 
   /// Records the end of the export's last day, after which it has no readings.
-  private mutating func noteLastDay(_ title: GlookoTitle, line: Int64) {
-    if let latest = DeviceTime(text: title.lastDay) { return dates.noteLatest(latest.seconds + 86399) }
+  private mutating func observeLastDay(_ title: GlookoTitle, line: Int64) {
+    if let latest = DeviceTime(text: title.lastDay) { return dates.observeLatest(latest.seconds + 86399) }
     var text = title.lastDay + " 23:59"
     let time = text.withUTF8 { bytes in
       bytes.baseAddress.flatMap { Field(start: $0, count: bytes.count, shape: .bare).ambiguousTime }
     }
-    if let time { dates.noteExportTime(time, line: line) }
+    if let time { dates.observeExportTime(time, line: line) }
   }
 
   mutating func decide() throws {
@@ -192,7 +192,7 @@ struct GlookoFormat: ExportFormat {
 
   @inline(__always) private mutating func decideMark(_ cell: Field) {
     guard !mark.isDecided else { return }
-    mark.note(cell.bytes)
+    mark.observe(cell.bytes)
     glucose.mark = mark.mark
   }
 
@@ -348,7 +348,7 @@ extension GlookoFormat {
       "boluses, basal rates, insulin by hand",
       "carbohydrates, food, exercise, notes",
     ],
-    leaves: [
+    notRead: [
       "daily totals, alarms, medication",
       "the glucose that was typed into a bolus calculator",
       "a serial number: the column may have the name of a product",

@@ -83,7 +83,7 @@ struct GlucometerDumpFormat: ExportFormat {
     if entry.isKindUnknown, number < Self.maxKetone {
       lowestUnknown = min(lowestUnknown, number)
     } else {
-      units.note(number)
+      units.observe(number)
     }
   }
 
@@ -164,7 +164,7 @@ extension GlucometerDumpFormat {
       "ketones: values that are too low for glucose",
       "comments as notes",
     ],
-    leaves: [
+    notRead: [
       "changes of the clock, which are counted",
       "in mmol/L, if the meter measures ketones: low values without a meal, which are rejected",
       "the model and the serial number, which no row names; --device states the model",

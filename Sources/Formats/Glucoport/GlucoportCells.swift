@@ -26,7 +26,7 @@ package struct GlucoportCells: Sendable {
   /// - Parameter inBothUnits: whether to fill the columns of the value in a fixed unit, whatever the source's
   ///   unit.
   package init(_ item: GlucoportItem, inBothUnits: Bool = false) {
-    item.state(inBothUnits: inBothUnits, to: &self)
+    item.write(inBothUnits: inBothUnits, to: &self)
   }
 
   private(set) subscript(column: GlucoportColumn) -> Cell {

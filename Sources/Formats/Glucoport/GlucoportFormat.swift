@@ -155,7 +155,7 @@ extension GlucoportFormat {
         + "nothing twice",
       "the offsets that the other logbook derived",
     ],
-    leaves: [
+    notRead: [
       "the content of attachments, which no export has",
       "deleted records, unless the export has them: --deleted",
     ])

@@ -103,10 +103,10 @@ protocol GlucoportSink {
 }
 
 extension GlucoportSink {
-  mutating func device(_ device: Device) { state(device) }
+  mutating func device(_ device: Device) { write(device) }
 
   /// Passes on a device column by column.
-  mutating func state(_ device: Device) {
+  mutating func write(_ device: Device) {
     text(.vendor, device.vendor)
     text(.model, device.model)
     text(.serial, device.serial)
@@ -120,26 +120,26 @@ extension GlucoportItem {
   /// - Parameter inBothUnits: whether to include the columns of the value in a fixed unit, whatever the
   ///   source's unit.
   @inline(__always)
-  func state(inBothUnits: Bool, to sink: inout some GlucoportSink) {
+  func write(inBothUnits: Bool, to sink: inout some GlucoportSink) {
     switch self {
-    case .reading(let reading): reading.state(inBothUnits: inBothUnits, to: &sink)
-    case .record(let record): record.state(to: &sink)
+    case .reading(let reading): reading.write(inBothUnits: inBothUnits, to: &sink)
+    case .record(let record): record.write(to: &sink)
     }
   }
 }
 
 extension GlucoportReading {
-  fileprivate func state(inBothUnits: Bool, to sink: inout some GlucoportSink) {
+  fileprivate func write(inBothUnits: Bool, to sink: inout some GlucoportSink) {
     sink.text(.item, "reading")
     sink.text(.kind, kind.name)
-    sink.state(deviceTime, placement)
+    sink.write(deviceTime, placement)
     if let quantity = measurement.quantity { sink.number(.value, quantity.number) } else { sink.null(.value) }
     sink.text(.unit, measurement.unit.name)
     if inBothUnits {
       sink.literal(.valueMgdl, number(in: .milligramsPerDecilitre))
       sink.literal(.valueMmoll, number(in: .millimolesPerLitre))
     }
-    sink.state(rangeOf: measurement)
+    sink.write(rangeOf: measurement)
     sink.text(.marks, marks.isEmpty ? "" : marks.names.joined(separator: " "))
     sink.literal(.withdrawn, isWithdrawn ? "true" : "false")
     sink.device(device)
@@ -159,10 +159,10 @@ extension GlucoportReading {
 }
 
 extension GlucoportRecord {
-  fileprivate func state(to sink: inout some GlucoportSink) {
+  fileprivate func write(to sink: inout some GlucoportSink) {
     sink.text(.item, "record")
     sink.text(.kind, kind.rawValue)
-    sink.state(deviceTime, placement)
+    sink.write(deviceTime, placement)
     sink.text(.guid, guid)
     if let entryGuid { sink.text(.entryGuid, entryGuid) } else { sink.null(.entryGuid) }
     sink.literal(.fields, fields)
@@ -176,24 +176,24 @@ extension GlucoportSink {
     if let text { literal(column, text) } else { null(column) }
   }
 
-  fileprivate mutating func state(_ deviceTime: DeviceTime, _ placement: Placement) {
+  fileprivate mutating func write(_ deviceTime: DeviceTime, _ placement: Placement) {
     time(.time, placement.instant(of: deviceTime), isInstant: true)
     time(.deviceTime, deviceTime, isInstant: false)
     offset(.utcOffset, placement.utcOffset)
     text(.offsetSource, placement.source.name)
   }
 
-  fileprivate mutating func state(rangeOf measurement: Measurement) {
+  fileprivate mutating func write(rangeOf measurement: Measurement) {
     switch measurement {
     case .value:
       null(.range)
       null(.threshold)
-    case .low(let limit, _): state(range: "low", limit)
-    case .high(let limit, _): state(range: "high", limit)
+    case .low(let limit, _): write(range: "low", limit)
+    case .high(let limit, _): write(range: "high", limit)
     }
   }
 
-  private mutating func state(range: String, _ limit: Double?) {
+  private mutating func write(range: String, _ limit: Double?) {
     text(.range, range)
     if let limit { number(.threshold, limit) } else { null(.threshold) }
   }

@@ -46,7 +46,7 @@ package struct GlucoportWriter: Sendable {
         return patterns[index].append(reading, number, &times, to: &out)
       }
       let gaps = appendColumns(of: item, to: &out)
-      patterns.keep(LinePattern(reading, isCSV ? csv.bytes : json.bytes, gaps: gaps))
+      patterns.add(LinePattern(reading, isCSV ? csv.bytes : json.bytes, gaps: gaps))
     } else {
       _ = appendColumns(of: item, to: &out)
     }
@@ -56,13 +56,13 @@ package struct GlucoportWriter: Sendable {
   private mutating func appendColumns(of item: GlucoportItem, to out: inout [UInt8]) -> [Range<Int>] {
     if isCSV {
       csv.begin()
-      item.state(inBothUnits: inBothUnits, to: &csv)
+      item.write(inBothUnits: inBothUnits, to: &csv)
       csv.end()
       out.append(contentsOf: csv.bytes)
       return csv.gaps
     }
     json.begin()
-    item.state(inBothUnits: inBothUnits, to: &json)
+    item.write(inBothUnits: inBothUnits, to: &json)
     json.end()
     out.append(contentsOf: json.bytes)
     return json.gaps
@@ -202,8 +202,8 @@ private struct GlucoportCSVLine: GlucoportSink, Sendable {
       bytes.append(contentsOf: known.bytes)
       place = known.place
     } else {
-      state(device)
-      devices.keep(device, after: first, bytes[start...], place)
+      write(device)
+      devices.add(device, after: first, bytes[start...], place)
     }
   }
 
@@ -286,8 +286,8 @@ struct GlucoportJSONLine: GlucoportSink, Sendable {
     if let known = devices.find(device, after: 0) {
       bytes.append(contentsOf: known.bytes)
     } else {
-      state(device)
-      devices.keep(device, after: 0, bytes[start...], 0)
+      write(device)
+      devices.add(device, after: 0, bytes[start...], 0)
     }
   }
 
@@ -378,7 +378,7 @@ private struct RecentlyWritten<Part: Sendable>: Sendable {
     return found
   }
 
-  mutating func keep(_ part: Part) {
+  mutating func add(_ part: Part) {
     if parts.count < Self.maxCount {
       following.append(parts.count)
       parts.append(part)
@@ -408,8 +408,8 @@ private struct DeviceTexts: Sendable {
     }
   }
 
-  mutating func keep(_ device: Device, after start: Int, _ bytes: ArraySlice<UInt8>, _ place: Int) {
-    known.keep(Known(device: ExactDevice(device), start: start, bytes: Array(bytes), place: place))
+  mutating func add(_ device: Device, after start: Int, _ bytes: ArraySlice<UInt8>, _ place: Int) {
+    known.add(Known(device: ExactDevice(device), start: start, bytes: Array(bytes), place: place))
   }
 }
 

@@ -49,7 +49,7 @@ struct GlucoseBuddyFormat: ExportFormat {
   var needsSurvey: Bool { dates.isUndecided }
   var benefitsFromSurvey: Bool { dates.benefitsFromSurvey }
 
-  mutating func survey(_ row: Row) { dates.note(row[Column.time].trimmed.ambiguousTime, line: row.line) }
+  mutating func survey(_ row: Row) { dates.observe(row[Column.time].trimmed.ambiguousTime, line: row.line) }
 
   mutating func decide() throws { try dates.decide() }
 
@@ -104,7 +104,7 @@ extension GlucoseBuddyFormat {
       "glucose as typed finger sticks, before or after meals",
       "notes of these rows",
     ],
-    leaves: [
+    notRead: [
       "rows of other kinds than BG, which are counted by kind",
       "other events than those before or after a meal",
     ])

@@ -126,7 +126,7 @@ extension GlurooFormat {
       "sensor readings, finger sticks of messages",
       "insulin and carbohydrates of messages, other messages as notes",
     ],
-    leaves: [
+    notRead: [
       "the sensor value that each message repeats, which is counted",
       "who wrote a message, and what the app concluded from it",
     ])

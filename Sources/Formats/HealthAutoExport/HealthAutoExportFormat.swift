@@ -56,7 +56,7 @@ struct HealthAutoExportFormat: ExportFormat {
         guard let shown = date.yearFirstTime else { return }
         if shown.deviceTime.seconds % 3600 == 0 { pointsOnTheHour += 1 }
         let utc = shown.deviceTime.seconds - Int64(shown.utcOffset ?? 0)
-        sources.note(utc, name: point[Point.source], device: .absent, isMarked: Self.isMarked(point))
+        sources.observe(utc, name: point[Point.source], device: .absent, isMarked: Self.isMarked(point))
       }
     } catch {
       // The error is ignored, since the metric will be rejected when its row is read.
@@ -174,7 +174,7 @@ extension HealthAutoExportFormat {
       "blood glucose of each source with its offset and meal mark, as in export.xml of Apple Health",
       "sources with the name of a sensor or an app for sensors as cbg, others as smbg, or as --kind says",
     ],
-    leaves: [
+    notRead: [
       "other metrics, such as sugar in food, and workouts; metrics are counted by name"
     ])
 }

@@ -176,7 +176,7 @@ extension JugglucoFormat {
         + "the calibrated value",
       "amounts as notes, since their labels are your own words",
     ],
-    leaves: [
+    notRead: [
       "values before the calibration, the rate of change, the age of the sensor",
       "tables without a header",
     ])

@@ -118,7 +118,7 @@ extension JugglucoNGFormat {
     reads: [
       "sensor readings with their instant and the serial number of the sensor"
     ],
-    leaves: [
+    notRead: [
       "entries of the journal, which are counted by kind",
       "raw and calibrated values in columns of their own",
     ])

@@ -109,7 +109,7 @@ extension LevelsFormat {
     reads: [
       "sensor readings and scans, each with the offset of its local time"
     ],
-    leaves: [
+    notRead: [
       "the name of the person",
       "readings of other types, which are counted",
     ])

@@ -92,7 +92,7 @@ struct LibreColumns {
     "unknown record type; expected a number from 0 (sensor history) to 6 (change of the clock)"
 
   /// The set of columns that rows of this type use; nil for an unknown type. Any row may have a note.
-  func own(_ type: UInt8) -> UInt64? {
+  func usedColumns(ofType type: UInt8) -> UInt64? {
     let notesBit = bit(notes)
     switch type {
     case UInt8(ascii: "0"), UInt8(ascii: "1"): return historicBit | scanBit | notesBit
@@ -109,7 +109,7 @@ struct LibreColumns {
   func look(at row: Row, for mark: inout DecimalMarkSurvey) {
     for column in stride(from: historic, through: min(userChange, row.count - 1), by: 1)
     where column != notes && column != foodText {
-      mark.note(row.fields[column].bytes)
+      mark.observe(row.fields[column].bytes)
     }
   }
 
@@ -118,7 +118,7 @@ struct LibreColumns {
     for cells in rows {
       for column in stride(from: historic, through: min(userChange, cells.count - 1), by: 1)
       where column != notes && column != foodText {
-        mark.note(cells[column].utf8)
+        mark.observe(cells[column].utf8)
       }
     }
   }

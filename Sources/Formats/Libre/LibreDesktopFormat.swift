@@ -79,7 +79,7 @@ struct LibreDesktopFormat: ExportFormat {
       glucose.mark = mark.mark
     }
     let filled = header.filled(row, into: &out)
-    guard let own = header.columns.own(type[0]) else {
+    guard let own = header.columns.usedColumns(ofType: type[0]) else {
       out.reject(row, LibreColumns.unknownType)
       return .data
     }
@@ -217,7 +217,7 @@ extension LibreDesktopFormat {
       "sensor history, scans, finger sticks, ketones by the reader's own number",
       "rapid and long-acting insulin, carbohydrates, food, notes",
     ],
-    leaves: [
+    notRead: [
       "changes of the clock, which are counted",
       "the name of the person",
     ])

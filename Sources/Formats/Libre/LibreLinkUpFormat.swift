@@ -68,13 +68,13 @@ struct LibreLinkUpFormat: ExportFormat {
   /// responses, measurements of later people are rejected.
   var benefitsFromSurvey: Bool { true }
 
-  mutating func survey(_ row: Row) { people.note(patient(of: row)) }
+  mutating func survey(_ row: Row) { people.observe(patient(of: row)) }
 
   mutating func decide() throws { try people.decide(ImportHint(options: options)) }
 
   var failureAtEnd: Failure? { people.missing }
 
-  var statedPersons: [StatedPerson] { people.stated(of: Self.id) }
+  var statedPersons: [StatedPerson] { people.statedPersons(of: Self.id) }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     let patient = patient(of: row)
@@ -114,7 +114,7 @@ struct LibreLinkUpFormat: ExportFormat {
   /// The device of a person. Its model ends with a short digest of the person's id, since the id itself must
   /// not be stored.
   private func device(of patient: String, in out: inout BatchBuilder) -> DeviceIndex {
-    let name = patient.isEmpty ? model : "\(model) \(InputPeople.mark(patient))"
+    let name = patient.isEmpty ? model : "\(model) \(InputPeople.shortDigest(of: patient))"
     return out.device(Device(vendor: "Abbott", model: name, format: Self.id))
   }
 
@@ -158,7 +158,7 @@ extension LibreLinkUpFormat {
       "the graph of some 12 hours as sensor history",
       "the current value and those of the logbook as scans",
     ],
-    leaves: [
+    notRead: [
       "tokens, names and ids of patients, which are never stored or printed"
     ])
 }

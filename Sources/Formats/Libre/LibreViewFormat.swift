@@ -104,15 +104,15 @@ struct LibreViewFormat: ExportFormat {
     guard let time = cell.fixedAmbiguousTime ?? cell.ambiguousTime else { return }
     // Times before 1990 are from a clock that was never set, so their continuity does not show the order.
     let isHistory = type == UInt8(ascii: "0") && time.year >= 1990
-    dates.note(time, isHistory: isHistory, line: row.line)
+    dates.observe(time, isHistory: isHistory, line: row.line)
   }
 
   private mutating func surveyOther(_ row: Row) {
     if let header = Self.header(LibreHeader.cells(row)) {
       self.header = header
       putsDayFirst = putsDayFirst && header.putsDayFirst
-    } else if let time = noteTitle(row) {
-      dates.noteExportTime(time, line: row.line)
+    } else if let time = observeTitle(row) {
+      dates.observeExportTime(time, line: row.line)
     }
   }
 
@@ -202,13 +202,13 @@ extension LibreViewFormat {
       glucose = LibreLimits.reader(header.unit, mark.mark)
       return .header
     }
-    _ = noteTitle(row)
+    _ = observeTitle(row)
     return .unknown("before the header, or not a row of LibreView")
   }
 
   /// Records the time in a title line, and returns it if its date has the year last. The time is in the third
   /// cell, in UTC, and in the notation of the times in the rows.
-  private mutating func noteTitle(_ row: Row) -> AmbiguousTime? {
+  private mutating func observeTitle(_ row: Row) -> AmbiguousTime? {
     guard row.count >= 3 else { return nil }
     let cell = row[2]
     if let time = cell.yearFirstTime, time.utcOffset == 0 {
@@ -235,12 +235,12 @@ extension LibreViewFormat {
     _ row: Row, _ type: UInt8, _ filled: UInt64, at time: ShownTime, into out: inout BatchBuilder
   ) {
     let columns = header.columns
-    guard let own = columns.own(type) else {
+    guard let own = columns.usedColumns(ofType: type) else {
       return out.reject(row, LibreColumns.unknownType)
     }
-    let spill = findSpill(row, type)
-    if case .unreadable = spill { return out.reject(row, "a decimal comma became a column separator") }
-    let foreign = filled & ~own & ~spill.bit
+    let fraction = findSplitFraction(row, type)
+    if case .unreadable = fraction { return out.reject(row, "a decimal comma became a column separator") }
+    let foreign = filled & ~own & ~fraction.bit
     guard foreign == 0, row.count <= 64 || row.isEmpty(from: 64) else {
       return out.reject(
         row, "a value in a column that should be empty in rows of this type: a decimal comma without quotes?")
@@ -249,14 +249,14 @@ extension LibreViewFormat {
       row: row, columns: columns, mark: mark.mark, carbs: header.carbs, time: time, owner: owner(row),
       sourceID: "", serial: row[header.columns.time - 1].text)
     switch type {
-    case UInt8(ascii: "4") where filled & own & ~spill.bit & ~columns.bit(columns.notes) != 0:
+    case UInt8(ascii: "4") where filled & own & ~fraction.bit & ~columns.bit(columns.notes) != 0:
       diary.addInsulin(to: &out)
     case UInt8(ascii: "5") where filled & own & ~columns.bit(columns.notes) != 0: diary.addFood(to: &out)
     case UInt8(ascii: "6"): return diary.addNote(to: &out)
     case _ where filled & own == 0: return out.skip("row without a value")
-    default: addReadings(row, filled & own, spill, at: time, into: &out)
+    default: addReadings(row, filled & own, fraction, at: time, into: &out)
     }
-    if filled & ~spill.bit & columns.bit(columns.notes) != 0 { diary.addNote(to: &out) }
+    if filled & ~fraction.bit & columns.bit(columns.notes) != 0 { diary.addNote(to: &out) }
   }
 
   private func owner(_ row: Row) -> String {
@@ -265,7 +265,7 @@ extension LibreViewFormat {
   }
 
   private func addReadings(
-    _ row: Row, _ filled: UInt64, _ spill: Spill, at time: ShownTime, into out: inout BatchBuilder
+    _ row: Row, _ filled: UInt64, _ fraction: SplitFraction, at time: ShownTime, into out: inout BatchBuilder
   ) {
     let columns = header.columns
     if filled & columns.historicBit != 0 { add(.cbg, columns.historic, row, at: time, into: &out) }
@@ -273,7 +273,7 @@ extension LibreViewFormat {
     if filled & columns.bit(columns.strip) != 0 { add(.smbg, columns.strip, row, at: time, into: &out) }
     guard filled & columns.bit(columns.ketone) != 0 else { return }
     var cell = GlucoseReader.ketone(row[columns.ketone], mark: mark.mark)
-    if case .tenth(let digit, _) = spill, case .measurement(.value(let whole)) = cell {
+    if case .tenth(let digit, _) = fraction, case .measurement(.value(let whole)) = cell {
       let tenths = whole.number * 10 + Double(digit)
       cell = .measurement(.value(Quantity(tenths / 10, .millimolesPerLitre)))
     }
@@ -282,7 +282,7 @@ extension LibreViewFormat {
 }
 
 /// The fraction of a number whose decimal comma was not quoted, so that the fraction is in the next column.
-private enum Spill {
+private enum SplitFraction {
   case none
   /// The next column holds a zero, which has no effect.
   case zero(bit: UInt64)
@@ -302,7 +302,7 @@ extension LibreViewFormat {
   /// Finds the fraction of a number in the next column. Rows of this type do not use that column. Such
   /// fractions were seen in exports that were saved again: in all insulin doses (as 0) and in all ketone
   /// values.
-  private mutating func findSpill(_ row: Row, _ type: UInt8) -> Spill {
+  private mutating func findSplitFraction(_ row: Row, _ type: UInt8) -> SplitFraction {
     let columns = header.columns
     let candidates: (Int, Int) =
       switch type {
@@ -378,7 +378,7 @@ extension LibreViewFormat {
       "rapid and long-acting insulin, carbohydrates, food, exercise, notes",
       "the serial number of each device",
     ],
-    leaves: [
+    notRead: [
       "the name of the person",
       "the parts of a dose that are in its sum",
       "values in columns of another type than the row's",

@@ -80,7 +80,7 @@ extension LingoFormat {
     reads: [
       "sensor readings, each with the offset of its local time"
     ],
-    leaves: [
+    notRead: [
       "everything else that the app shows: the file has times and values alone"
     ])
 }

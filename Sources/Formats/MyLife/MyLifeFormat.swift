@@ -55,7 +55,7 @@ struct MyLifeFormat: ExportFormat {
   init(_ found: Recognition<HeaderRow<Void>>, head: InputHead, options: ExportOptions) {
     model = options.device ?? "mylife"
     for cells in found.header.rows where cells.count > Column.value.rawValue {
-      mark.note(cells[Column.value.rawValue].utf8)
+      mark.observe(cells[Column.value.rawValue].utf8)
     }
   }
 
@@ -86,7 +86,7 @@ extension MyLifeFormat {
   private mutating func readEvent(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     let name = cell(row, .event)
     let value = cell(row, .value)
-    mark.note(value.bytes)
+    mark.observe(value.bytes)
     switch Self.events[name.folded] {
     case .glucose: readGlucose(row, at: time, into: &out)
     case .carbs: readCarbs(row, at: time, into: &out)
@@ -158,7 +158,7 @@ extension MyLifeFormat {
       "boluses, extended boluses, a combination bolus as its sum, basal rates",
       "notes of every event",
     ],
-    leaves: [
+    notRead: [
       "priming, daily sums, temporary basal rates and events of the pump, which are counted by name",
       "the column of information, which repeats the glucose that was typed for a bolus",
     ])

@@ -50,7 +50,7 @@ struct MySugrFormat: ExportFormat {
     headerWarnings = header.warnings(found.header.cells)
     decimalMark = DecimalMarkSurvey(presumed: header.isEnglish ? .point : .comma)
     for row in rows where row.count >= MySugrHeader.columnCount {
-      for column in Self.numbers { decimalMark.note(row[column].utf8) }
+      for column in Self.numbers { decimalMark.observe(row[column].utf8) }
     }
     let date = rows.lazy.compactMap(\.first).first { !$0.isEmpty } ?? ""
     // Only dates such as `14-02-2021` or `8/7/17` can be ambiguous, unlike `Aug 7, 2017`, `7. Aug. 2017` or
@@ -68,9 +68,9 @@ struct MySugrFormat: ExportFormat {
   var benefitsFromSurvey: Bool { hasAmbiguousDates && dates.isGiven }
 
   mutating func survey(_ row: Row) {
-    if case .open(let time) = moment(of: row) { dates.note(time, isHistory: false, line: row.line) }
+    if case .open(let time) = moment(of: row) { dates.observe(time, isHistory: false, line: row.line) }
     guard row.count >= MySugrHeader.columnCount else { return }
-    for column in Self.numbers { decimalMark.note(row[column].trimmed.bytes) }
+    for column in Self.numbers { decimalMark.observe(row[column].trimmed.bytes) }
   }
 
   mutating func decide() throws {
@@ -115,7 +115,7 @@ struct MySugrFormat: ExportFormat {
 
   /// The decimal mark of the input, including the evidence of this cell.
   mutating func mark(seeing cell: Field) -> DecimalMark {
-    decimalMark.note(cell.bytes)
+    decimalMark.observe(cell.bytes)
     return decimalMark.mark
   }
 }
@@ -146,7 +146,7 @@ extension MySugrFormat {
   /// zones, or if the row's cell is empty or not the name of a zone.
   private mutating func placed(_ shown: ShownTime, _ row: Row) -> ShownTime {
     guard let column = header.zone else { return shown }
-    return zones.place(shown, in: row[column].trimmed)
+    return zones.addingOffset(to: shown, in: row[column].trimmed)
   }
 
   private func shownTime(of row: Row) -> ShownTime? {
@@ -353,7 +353,7 @@ extension MySugrFormat {
       "meals, exercise, notes, tags",
       "each row in the time zone that it names; without one, in that of the logbook or of --timezone",
     ],
-    leaves: [
+    notRead: [
       "place, blood pressure, weight, HbA1c, food type and medication, which are counted",
       "steps",
     ])

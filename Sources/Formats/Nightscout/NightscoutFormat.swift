@@ -399,7 +399,7 @@ extension NightscoutFormat {
       "sensor readings and finger sticks of entries",
       "treatments: finger sticks, insulin, temporary basal rates, carbohydrates, notes, exercise",
     ],
-    leaves: [
+    notRead: [
       "calibration lines, profiles, device status",
       "error codes of a sensor, which are counted",
       "deleted entries, which are counted; the records of deleted treatments are hidden",

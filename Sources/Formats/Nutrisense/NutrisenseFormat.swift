@@ -52,7 +52,7 @@ struct NutrisenseFormat: ExportFormat {
 
   mutating func survey(_ row: Row) {
     guard Self.kind(row[columns[.type]]) != nil, let number = row[columns[.value]].number() else { return }
-    units.note(number)
+    units.observe(number)
   }
 
   mutating func decide() throws { try units.decide() }
@@ -136,7 +136,7 @@ extension NutrisenseFormat {
       "sensor readings and finger sticks",
       "meals in words, exercise with its length",
     ],
-    leaves: [
+    notRead: [
       "the name of the person and links to photos",
       "notes, whose rows have no time, which are counted",
       "steps, distances, blood pressure and other classes, which are counted",

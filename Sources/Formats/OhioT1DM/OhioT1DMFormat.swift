@@ -140,7 +140,7 @@ extension OhioT1DMFormat {
       "sensor readings and finger sticks",
       "boluses, basal rates and temporary ones, carbohydrates with the name of the meal",
     ],
-    leaves: [
+    notRead: [
       "carbohydrates that were typed into the bolus calculator",
       "heart rate, temperatures, steps, sleep and other sections, which are counted",
     ])

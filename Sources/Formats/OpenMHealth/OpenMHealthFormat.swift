@@ -75,13 +75,13 @@ struct OpenMHealthFormat: ExportFormat {
 
   var benefitsFromSurvey: Bool { namesUsers }
 
-  mutating func survey(_ row: Row) { people.note(row[Self.headerPlace + Head.user].text) }
+  mutating func survey(_ row: Row) { people.observe(row[Self.headerPlace + Head.user].text) }
 
   mutating func decide() throws { try people.decide(ImportHint(options: options)) }
 
   var failureAtEnd: Failure? { people.missing }
 
-  var statedPersons: [StatedPerson] { people.stated(of: Self.id) }
+  var statedPersons: [StatedPerson] { people.statedPersons(of: Self.id) }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     guard people.reads(row[Self.headerPlace + Head.user].text, row, into: &out) else { return .data }
@@ -191,7 +191,7 @@ extension OpenMHealthFormat {
     let scalars = source.text.unicodeScalars.prefix(100).filter { $0.value >= 0x20 && $0.value != 0x7F }
     var name = source.isEmpty ? model : String(String.UnicodeScalarView(scalars))
     let user = row[Self.headerPlace + Head.user]
-    if !user.isEmpty { name += " " + InputPeople.mark(user.text) }
+    if !user.isEmpty { name += " " + InputPeople.shortDigest(of: user.text) }
     return out.device(Device(vendor: "Open mHealth", model: name, format: Self.id))
   }
 
@@ -221,7 +221,7 @@ extension OpenMHealthFormat {
       "a value without a specimen as a finger stick, unless --kind says otherwise",
       "fasting, before or after meals, before sleeping, self-reported",
     ],
-    leaves: [
+    notRead: [
       "statistics, other specimens and other schemas, which are counted",
       "user_notes, which are counted",
       "ids of users, which are never stored or printed",

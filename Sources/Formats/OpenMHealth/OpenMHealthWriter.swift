@@ -48,7 +48,7 @@ package struct OpenMHealthWriter: ReadingDocumentWriter {
     let time = item.deviceTime.zonedText(item.placement)
     out.append(contentsOf: #"{"header":{\#(Self.header(item, time)),"glucoport":"#.utf8)
     identity.begin()
-    GlucoportItem.reading(item).state(inBothUnits: false, to: &identity)
+    GlucoportItem.reading(item).write(inBothUnits: false, to: &identity)
     out.append(contentsOf: identity.bytes)
     out.append(contentsOf: "}},".utf8)
     out.append(contentsOf: #""body":{\#(Self.body(item, quantity, time))}}"#.utf8)

@@ -25,16 +25,16 @@ struct AutumnPasses {
 
   /// Gives the later offset to the equal values of the second passes in a batch. All rows of an hour are in
   /// one batch.
-  mutating func place(_ readings: inout [Reading]) {
+  mutating func assignOffsets(to readings: inout [Reading]) {
     for index in readings.indices where Self.mayRepeat(readings[index]) {
       let device = readings[index].device
       if readings[index].placement.source == .zoneOverlap {
         runs[device, default: []].append(index)
       } else if !runs.isEmpty, let run = runs.removeValue(forKey: device) {
-        place(run, in: &readings)
+        assignOffsets(to: run, in: &readings)
       }
     }
-    for run in runs.values { place(run, in: &readings) }
+    for run in runs.values { assignOffsets(to: run, in: &readings) }
     runs.removeAll(keepingCapacity: true)
   }
 
@@ -44,7 +44,7 @@ struct AutumnPasses {
     reading.kind == .cbg && reading.positionKind == .time && !reading.occurrenceIsStated
   }
 
-  private func place(_ run: [Int], in readings: inout [Reading]) {
+  private func assignOffsets(to run: [Int], in readings: inout [Reading]) {
     guard let (first, second) = passes(run, readings) else { return }
     let firstByTime = Dictionary(
       first.map { (readings[$0].deviceTime.seconds, $0) }, uniquingKeysWith: { one, _ in one })

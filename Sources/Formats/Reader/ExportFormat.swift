@@ -241,8 +241,8 @@ package struct FormatPage: Sendable {
   /// The kinds of data that are imported.
   package let reads: [String]
   /// The kinds of data in the export that are not imported.
-  package let leaves: [String]
+  package let notRead: [String]
 
   /// The page of a format that has no page yet.
-  static let missing = FormatPage(origin: [], variants: [], languages: "", reads: [], leaves: [])
+  static let missing = FormatPage(origin: [], variants: [], languages: "", reads: [], notRead: [])
 }

@@ -24,7 +24,7 @@ struct InputPeople {
   init(column: String) { self.column = column }
 
   /// The short digest that identifies a person.
-  static func mark(_ id: String) -> String {
+  static func shortDigest(of id: String) -> String {
     var digest = Digest()
     digest.update(id)
     return String(digest.hexadecimal().prefix(8))
@@ -57,11 +57,11 @@ struct InputPeople {
   /// The id of the chosen person, as a statement of the input about its person.
   ///
   /// - Parameter place: the format, and the name of the id in that format; see `StatedPerson.place`.
-  func stated(of place: String) -> [StatedPerson] {
+  func statedPersons(of place: String) -> [StatedPerson] {
     chosen.flatMap { StatedPerson(id: $0, of: place) }.map { [$0] } ?? []
   }
 
-  mutating func note(_ id: String) {
+  mutating func observe(_ id: String) {
     guard !id.isEmpty, ids.last != id, !ids.contains(id), ids.count < Self.maxPeople else { return }
     ids.append(id)
   }
@@ -91,7 +91,7 @@ struct InputPeople {
 
   /// The decision whether to read an item of this person. An empty id means an item without a person.
   mutating func choice(_ id: String) -> Choice {
-    note(id)
+    observe(id)
     guard let picked else {
       return id.isEmpty || ids.first == id ? .read : .refuse
     }
@@ -196,7 +196,7 @@ struct PersonColumn: PeopleFilter {
   }
 
   mutating func survey(_ row: Row) {
-    if let person = person(of: row) { people.note(person) }
+    if let person = person(of: row) { people.observe(person) }
   }
 
   mutating func decide(_ hint: ImportHint) throws { try people.decide(hint) }
@@ -359,7 +359,7 @@ struct JoinedPeople: PeopleFilter {
 
   /// Determines the person of a row in the survey, and records that person for `decide`.
   mutating func survey(_ row: Row) {
-    if !follow(row) { people.note(person) }
+    if !readTitle(row) { people.observe(person) }
   }
 
   /// - Throws: `Failure` of category `badInput` for several people if none was picked.
@@ -370,7 +370,7 @@ struct JoinedPeople: PeopleFilter {
 
   /// Whether to read a row. If not, the row is counted or rejected here.
   mutating func reads(_ row: Row, into out: inout BatchBuilder) -> Bool {
-    follow(row) || people.reads(person, row, into: &out)
+    readTitle(row) || people.reads(person, row, into: &out)
   }
 
   /// The failure of an import that left out rows because none of them is of the picked person.
@@ -389,7 +389,7 @@ struct JoinedPeople: PeopleFilter {
   private var person: String { names.joined(separator: Self.separator) }
 
   /// Whether a row names the person or begins an export.
-  private mutating func follow(_ row: Row) -> Bool {
+  private mutating func readTitle(_ row: Row) -> Bool {
     above = type.personRow(row, below: above)
     switch above {
     case .other: return false

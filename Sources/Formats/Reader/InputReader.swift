@@ -171,7 +171,7 @@ public struct InputReader {
   /// - Throws: `Failure` when the source cannot be read further.
   public mutating func read(into batch: inout IngestBatch) throws -> Bool {
     if isDone { return false }
-    defer { passes.place(&batch.readings) }
+    defer { passes.assignOffsets(to: &batch.readings) }
     return try fill(&batch)
   }
 
@@ -336,7 +336,7 @@ public struct InputReader {
     case .header:
       // The rows above a header are its preamble if they consist of words. Rows with a time and a number are
       // data of another table, so they are rejected one by one.
-      picker?.noteHeader(row)
+      picker?.observeHeader(row)
       builder.batch.rejections += unknownRows.filter(\.holdsData).map(\.rejection)
       unknownRows.removeAll()
       let found = String(decoding: row.source.prefix(Rejection.maxSourceBytes), as: UTF8.self)

@@ -79,7 +79,7 @@ struct RowPicker {
 
   /// Checks a header that the format has read. If the header lacks a column of the filters, no row below it
   /// is picked.
-  mutating func noteHeader(_ row: Row) {
+  mutating func observeHeader(_ row: Row) {
     if isTable, columns(in: row) == nil { places = filters.map { _ in -1 } }
   }
 

@@ -12,7 +12,7 @@ package enum SheetName {
 
   /// Whether two tables of the same days have names whose difference describes the tables, such as
   /// `Before meals` and `After meals`. Numbers, months and letters may distinguish persons instead.
-  package static func describe(_ one: String, _ other: String) -> Bool {
+  package static func differOnlyInDescription(_ one: String, _ other: String) -> Bool {
     let (first, second) = (Set(parts(of: one)), Set(parts(of: other)))
     let differences = [first.subtracting(second), second.subtracting(first)]
     let words = differences.map { $0.filter(isWord) }

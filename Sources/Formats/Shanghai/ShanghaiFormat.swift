@@ -53,7 +53,7 @@ struct ShanghaiFormat: ExportFormat {
   var benefitsFromSurvey: Bool { dates.benefitsFromSurvey }
 
   mutating func survey(_ row: Row) {
-    dates.note(row[columns[.time]].trimmed.ambiguousTime, isHistory: true, line: row.line)
+    dates.observe(row[columns[.time]].trimmed.ambiguousTime, isHistory: true, line: row.line)
   }
 
   mutating func decide() throws { try dates.decide() }
@@ -99,7 +99,7 @@ extension ShanghaiFormat {
       "CGM as sensor readings and CBG, capillary blood glucose, as finger sticks, in one import",
       "blood ketones, dietary intake in words",
     ],
-    leaves: [
+    notRead: [
       "insulin and other medicines, which are words",
       "the food in Chinese, which repeats the English column",
     ])

@@ -209,7 +209,7 @@ extension SiDiaryFormat {
       "sensor values, finger sticks, ketones",
       "insulin, carbohydrates, remarks",
     ],
-    leaves: [
+    notRead: [
       "blood pressure, weight",
       "start and stop of a sensor, which are counted",
     ])

@@ -54,7 +54,7 @@ struct SibioFormat: ExportFormat {
     else { return nil }
     let time = names.count - 2
     let isPlain = rows.first { $0.count > time && !$0[time].isEmpty }.map { cells in
-      Field.with(cells[time]) { $0.yearFirstTime?.utcOffset == nil && $0.yearFirstTime != nil }
+      Field.withText(cells[time]) { $0.yearFirstTime?.utcOffset == nil && $0.yearFirstTime != nil }
     }
     let signs = [names.count == 3, names.last == value, isPlain == true]
     return signs.count { $0 } >= 2 ? Columns(time: time, value: names.count - 1) : nil
@@ -127,7 +127,7 @@ extension SibioFormat {
     reads: [
       "ketones in mmol/L, which are never glucose"
     ],
-    leaves: [
+    notRead: [
       "the number of each row"
     ])
 }

@@ -58,7 +58,7 @@ struct SibionicsFormat: ExportFormat {
   var benefitsFromSurvey: Bool { dates.benefitsFromSurvey }
 
   mutating func survey(_ row: Row) {
-    dates.note(clock(row).ambiguousTime, isHistory: true, line: row.line)
+    dates.observe(clock(row).ambiguousTime, isHistory: true, line: row.line)
     guard let number = row[table.value].number() else { return }
     count += 1
     if number < Self.minOfGlucose { below += 1 }
@@ -175,7 +175,7 @@ struct SibionicsTable {
     if cells.count == 3, folded[0] != "devicemodel" { return nil }
     let time = cells.count - 2
     let times = rows.filter { $0.count > time && !$0[time].isEmpty }
-    let first = times.first.map { cells in Field.with(cells[time]) { OffsetTime($0) != nil } }
+    let first = times.first.map { cells in Field.withText(cells[time]) { OffsetTime($0) != nil } }
     guard first ?? Self.ownNames.contains(where: folded.contains) else { return nil }
     (self.time, value, self.unit, serial, hasOffsets) = (time, cells.count - 1, unit, "", true)
     let name = foldedHeader(last)
@@ -244,7 +244,7 @@ extension SibionicsFormat {
     reads: [
       "sensor readings; of a hospital with the name of the sensor"
     ],
-    leaves: [
+    notRead: [
       "the institution and the person in the header of a hospital",
       "a table in mmol/L with most values below 3, which is refused: it is that of a ketone sensor",
     ])

@@ -90,8 +90,10 @@ struct TandemFormat: ExportFormat {
     if Self.mayBeHeader(row) {
       table = TandemTable(row.fields.map(\.text)) ?? table
     } else if table.kind == .readings {
-      noteSensor(row)
-      if isUnitUndecided, table.unit == nil, let number = row[table[.value]].number() { units.note(number) }
+      observeSensor(row)
+      if isUnitUndecided, table.unit == nil, let number = row[table[.value]].number() {
+        units.observe(number)
+      }
     }
   }
 
@@ -115,7 +117,7 @@ struct TandemFormat: ExportFormat {
     switch table.kind {
     case .insulinOnBoard: out.skip("insulin on board")
     case .readings:
-      if !isSurveyed { noteSensor(row) }
+      if !isSurveyed { observeSensor(row) }
       readGlucose(row, into: &out)
     case .bolus: readBolus(row, into: &out)
     case .basalRates: readBasalRate(row, into: &out)
@@ -185,11 +187,11 @@ struct TandemFormat: ExportFormat {
     return sensor.holds(number, table.unit, before: time.deviceTime, of: owner(row))
   }
 
-  private mutating func noteSensor(_ row: Row) {
+  private mutating func observeSensor(_ row: Row) {
     guard row[table[.description]].equalsFolded("egv"), let number = row[table[.value]].number(),
       let time = row[table[.eventTime]].yearFirstTime
     else { return }
-    sensor.note(number, table.unit, at: time.deviceTime, of: owner(row))
+    sensor.observe(number, table.unit, at: time.deviceTime, of: owner(row))
   }
 
   private func addNote(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
@@ -319,7 +321,7 @@ private struct FilledInValues {
   private var count = 0
   private var isSorted = true
 
-  mutating func note(_ number: Double, _ unit: GlucoseUnit?, at time: DeviceTime, of serial: String) {
+  mutating func observe(_ number: Double, _ unit: GlucoseUnit?, at time: DeviceTime, of serial: String) {
     guard count < Self.maxValues else { return }
     count += 1
     let value = SensorValue(seconds: time.seconds, number: number, unit: unit)
@@ -484,7 +486,7 @@ extension TandemFormat {
       "the extended part of a bolus, and how much of Insulin Delivered it is, as each row shows",
       "basal rates of the therapy timeline",
     ],
-    leaves: [
+    notRead: [
       "the glucose that was typed into the bolus calculator",
       "insulin on board and boluses that were not completed, which are counted",
       "extended boluses whose rows do not show whether Insulin Delivered is their total, which are rejected",

@@ -269,7 +269,7 @@ extension TidepoolFormat {
       "boluses, basal rates, carbohydrates, food",
       "exercise, reported states, notes",
     ],
-    leaves: [
+    notRead: [
       "settings of pumps, uploads, device events",
       "the insulin and glucose that a bolus calculator was given",
       "location",

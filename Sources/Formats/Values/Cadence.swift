@@ -36,7 +36,7 @@ struct Cadence {
   /// Records the time of a reading.
   ///
   /// - Parameter series: a number that is different for each device.
-  mutating func note(_ seconds: Int64, series: UInt64) {
+  mutating func observe(_ seconds: Int64, series: UInt64) {
     guard Self.isKept(seconds, oneDayIn: daysPerKept) else { return }
     times.append(Time(series: series, seconds: seconds))
     while times.count > Self.maxTimes {

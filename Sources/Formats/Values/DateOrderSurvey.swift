@@ -87,7 +87,7 @@ struct DateOrderSurvey {
     var gaps = 0
     var count = 0
 
-    mutating func note(_ time: Int64, isHistory: Bool) {
+    mutating func observe(_ time: Int64, isHistory: Bool) {
       newest = max(newest, time)
       guard isHistory else { return }
       count += 1
@@ -97,7 +97,7 @@ struct DateOrderSurvey {
       lastHistory = time
     }
 
-    mutating func noteExport(_ time: Int64) { export = max(export ?? time, time) }
+    mutating func observeExport(_ time: Int64) { export = max(export ?? time, time) }
 
     var span: Int64 { max(1, historyLast - historyFirst) }
   }
@@ -129,7 +129,7 @@ struct DateOrderSurvey {
   /// Records the time of a row.
   ///
   /// - Parameter isHistory: whether the row is a regular reading of a sensor.
-  mutating func note(_ time: AmbiguousTime, isHistory: Bool, line: Int64) {
+  mutating func observe(_ time: AmbiguousTime, isHistory: Bool, line: Int64) {
     hasRows = true
     if let given { return compare(time, with: given, line: line) }
     if time.first != time.second { orderMatters = true }
@@ -137,13 +137,13 @@ struct DateOrderSurvey {
     if time.second > 12 { secondOver12 = secondOver12 ?? line }
     if time.separator == UInt8(ascii: ".") { hasDots = true }
     if time.hasHalfDay { hasHalfDay = true }
-    if yearFirst != nil { noteYearFirst(time) }
-    if shortYears != nil { noteShortYear(time) }
+    if yearFirst != nil { observeYearFirst(time) }
+    if shortYears != nil { observeShortYear(time) }
     // A number over 12 determines the order. In later rows only another such number matters, since it may
     // contradict the first.
     if firstOver12 != nil || secondOver12 != nil { return }
     for order in DateOrder.allCases {
-      if let shown = time.time(order) { readings[order]?.note(shown.seconds, isHistory: isHistory) }
+      if let shown = time.time(order) { readings[order]?.observe(shown.seconds, isHistory: isHistory) }
     }
   }
 
@@ -156,7 +156,7 @@ struct DateOrderSurvey {
     contradiction = (line, given == .dayFirst ? time.second : time.first)
   }
 
-  private mutating func noteYearFirst(_ time: AmbiguousTime) {
+  private mutating func observeYearFirst(_ time: AmbiguousTime) {
     guard time.hasShortYear, let latest,
       let shown = DeviceTime(
         year: 2000 + time.first, month: time.second, day: time.year - 2000, hour: time.hour,
@@ -171,7 +171,7 @@ struct DateOrderSurvey {
     yearFirst = found.years.count > 2 ? nil : found
   }
 
-  private mutating func noteShortYear(_ time: AmbiguousTime) {
+  private mutating func observeShortYear(_ time: AmbiguousTime) {
     var found = shortYears ?? ShortYears()
     found.first.insert(time.first)
     found.second.insert(time.second)
@@ -200,10 +200,10 @@ struct DateOrderSurvey {
 
   /// Records the time at which the export was made. It is in the same notation as the times of the export's
   /// rows.
-  mutating func noteExportTime(_ time: AmbiguousTime, line: Int64) {
+  mutating func observeExportTime(_ time: AmbiguousTime, line: Int64) {
     for order in DateOrder.allCases {
       guard let export = time.time(order)?.seconds else { continue }
-      readings[order]?.noteExport(export)
+      readings[order]?.observeExport(export)
     }
     if time.first > 12 { firstOver12 = firstOver12 ?? line }
     if time.second > 12 { secondOver12 = secondOver12 ?? line }
@@ -211,8 +211,8 @@ struct DateOrderSurvey {
 
   /// Records that no row is later than a time in civil seconds. The input states this time in a notation in
   /// which day and month cannot be confused.
-  mutating func noteLatest(_ seconds: Int64) {
-    for order in DateOrder.allCases { readings[order]?.noteExport(seconds) }
+  mutating func observeLatest(_ seconds: Int64) {
+    for order in DateOrder.allCases { readings[order]?.observeExport(seconds) }
   }
 
   /// The order of the dates, and what it was decided by.
@@ -332,15 +332,15 @@ struct AmbiguousDates {
   /// Records the time of a row.
   ///
   /// - Parameter isHistory: whether the row is a regular reading of a sensor.
-  mutating func note(_ time: AmbiguousTime?, isHistory: Bool = false, line: Int64) {
-    if let time { survey.note(time, isHistory: isHistory, line: line) }
+  mutating func observe(_ time: AmbiguousTime?, isHistory: Bool = false, line: Int64) {
+    if let time { survey.observe(time, isHistory: isHistory, line: line) }
   }
 
   /// Records the last day or time that the input states in its preamble.
-  mutating func noteLast(_ cell: Field, line: Int64) {
-    if let time = cell.ambiguousTime { return survey.noteExportTime(time, line: line) }
+  mutating func observeLast(_ cell: Field, line: Int64) {
+    if let time = cell.ambiguousTime { return survey.observeExportTime(time, line: line) }
     guard let day = cell.ambiguousDate, day.length == cell.count else { return }
-    survey.noteExportTime(
+    survey.observeExportTime(
       AmbiguousTime(
         first: day.first, second: day.second, year: day.year, hour: 23, minute: 59, seconds: 59,
         hasHalfDay: false, separator: day.separator), line: line)

@@ -155,7 +155,7 @@ extension DeviceTime {
 
 extension Field {
   /// Calls `body` with a text as a field. The field is valid only during the call.
-  static func with<Value>(_ text: String, _ body: (Field) -> Value) -> Value {
+  static func withText<Value>(_ text: String, _ body: (Field) -> Value) -> Value {
     var text = text
     return text.withUTF8 { bytes in
       guard let start = bytes.baseAddress else { return body(.absent) }

@@ -223,7 +223,7 @@ extension Field {
   /// The time in two cells: a date with the year first, and a time of day.
   static func yearFirstTime(_ date: Field, _ clock: Field) -> ShownTime? {
     guard date.count + clock.count <= maxNameBytes else { return nil }
-    return with(date.text + " " + clock.text) { $0.yearFirstTime }
+    return withText(date.text + " " + clock.text) { $0.yearFirstTime }
   }
 
   /// The offset in seconds east of Greenwich that `Z`, `UTC`, `GMT`, `±hh`, `±hhmm` or `±hh:mm` states; nil

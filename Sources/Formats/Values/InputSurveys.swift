@@ -34,7 +34,7 @@ struct UnitSurvey {
   var comparesGiven: Bool { given != nil && !isForced }
   var hasValues: Bool { count > 0 }
 
-  mutating func note(_ number: Double) {
+  mutating func observe(_ number: Double) {
     guard number > 0, number <= 1000 else { return }
     count += 1
     if number >= Self.minMilligrams { above += 1 }
@@ -42,7 +42,7 @@ struct UnitSurvey {
   }
 
   /// Whether the values show that they are not in this unit.
-  private func exclude(_ unit: GlucoseUnit) -> Bool {
+  private func valuesExclude(_ unit: GlucoseUnit) -> Bool {
     unit == .millimolesPerLitre ? above * 100 >= count * 95 : above == 0 && hasFraction
   }
 
@@ -50,7 +50,7 @@ struct UnitSurvey {
   ///
   /// - Throws: `Failure` of category `badInput` that names the option for the unit.
   mutating func decide() throws {
-    if count > 0, comparesGiven, exclude(unit) {
+    if count > 0, comparesGiven, valuesExclude(unit) {
       let other = GlucoseUnit.allCases.first { $0 != unit } ?? unit
       throw Failure(
         .badInput,
@@ -85,7 +85,7 @@ struct DecimalMarkSurvey {
 
   /// Records a value cell of digits, one mark and digits. Any other cell proves nothing, nor does `1,234`,
   /// which may mean 1234.
-  @inline(__always) mutating func note(_ cell: some Sequence<UInt8>) {
+  @inline(__always) mutating func observe(_ cell: some Sequence<UInt8>) {
     if !isDecided { decide(by: cell) }
   }
 
@@ -119,7 +119,7 @@ struct ZeroSurvey {
   /// Records a filled cell.
   ///
   /// - Parameter isPlausible: whether a meter can show this number.
-  mutating func note(_ number: Double, isPlausible: Bool) {
+  mutating func observe(_ number: Double, isPlausible: Bool) {
     count += 1
     if number == 0 {
       zeros += 1

@@ -12,7 +12,7 @@ struct RowZones {
   private var hasUnknown = false
 
   /// The time with the offset of the row's zone; unchanged for an unknown zone.
-  mutating func place(_ time: ShownTime, in name: Field) -> ShownTime {
+  mutating func addingOffset(to time: ShownTime, in name: Field) -> ShownTime {
     guard time.utcOffset == nil, name.count > 0, name.count <= 64 else {
       if name.count > 64 { hasUnknown = true }
       return time

@@ -52,17 +52,17 @@ struct SourceKinds {
   /// Whether there are too many sources, so that they cannot be devices.
   var isFull: Bool { sources.count >= Self.maxSources }
 
-  /// Whether `note` needs no label for this source, because the source is known, or because there are too
+  /// Whether `observe` needs no label for this source, because the source is known, or because there are too
   /// many sources.
   func knows(_ key: Key) -> Bool { isFull || sources[key] != nil }
 
   /// Records the time of a value.
-  mutating func note(_ seconds: Int64, of key: Key, label: @autoclosure () -> Label) {
+  mutating func observe(_ seconds: Int64, of key: Key, label: @autoclosure () -> Label) {
     if sources[key] == nil {
       guard !isFull else { return }
       sources[key] = Source(label: label())
     }
-    sources[key]?.cadence.note(seconds, series: 0)
+    sources[key]?.cadence.observe(seconds, series: 0)
   }
 
   /// Determines the kind of device of each source, after all times were recorded.

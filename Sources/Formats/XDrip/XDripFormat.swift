@@ -191,7 +191,7 @@ extension XDripFormat {
       "blood tests (BloodTest)",
       "insulin, each of several with its name, carbohydrates, notes (Treatments)",
     ],
-    leaves: [
+    notRead: [
       "calibrations, which are counted: most are a blood test, too",
       "raw values, predictions and settings",
       "start and stop of a sensor, which are counted",
