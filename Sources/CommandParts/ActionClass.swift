@@ -87,7 +87,7 @@ package struct FailureAfterRemoteChange: Error {
 
   /// Runs the work that follows the answer of the remote. A `Failure` of the work is thrown as a
   /// `FailureAfterRemoteChange`.
-  package static func marking<Value>(_ work: () throws -> Value) throws -> Value {
+  package static func wrapFailures<Value>(_ work: () throws -> Value) throws -> Value {
     do {
       return try work()
     } catch let failure as Failure {

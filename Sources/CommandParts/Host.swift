@@ -221,7 +221,7 @@ extension Host {
 
   /// Ignores SIGPIPE. If the reader of the output has ended, a write then fails with an error, and no signal
   /// ends the program.
-  package static func outlivesReader() { signal(SIGPIPE, SIG_IGN) }
+  package static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 
   /// Whether there is a folder at a path, or a link to one.
   package static func isFolder(_ path: String) -> Bool {

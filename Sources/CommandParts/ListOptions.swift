@@ -80,7 +80,7 @@ package struct ListOptions: ParsableArguments {
     writer.begin()
     try store.forEachItem(filter) {
       writer.write($0)
-      try output.checkReader()
+      try output.requireOpenOutput()
     }
     for message in writer.end() { output.message("glucoport: \(message)") }
   }

@@ -13,12 +13,12 @@ extension RemoteAccess {
   ///   - traffic: counts the bytes that are sent and received.
   /// - Throws: `Failure`: errors in the address or the token, and errors of the remote. Also errors of the
   ///   body.
-  package func ask<Value>(
+  package func connect<Value>(
     in zone: LogbookZone? = nil, counting traffic: Traffic = Traffic(),
     isolation: isolated (any Actor)? = #isolation,
     _ body: (any LogbookService) async throws -> Value
   ) async throws -> Value {
-    try await ask(with: try await login(in: zone, counting: traffic), body)
+    try await connect(with: try await login(in: zone, counting: traffic), body)
   }
 
   /// Reads the token, and makes the login for a connection from it and the other settings.
@@ -43,7 +43,7 @@ extension RemoteAccess {
   /// Opens a connection to the remote, runs the body with it, and closes it.
   ///
   /// - Throws: `Failure`: errors of the remote. Also errors of the body.
-  package func ask<Value>(
+  package func connect<Value>(
     with login: RemoteLogin, isolation: isolated (any Actor)? = #isolation,
     _ body: (any LogbookService) async throws -> Value
   ) async throws -> Value {

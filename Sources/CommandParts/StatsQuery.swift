@@ -123,7 +123,7 @@ package struct StatsQuery {
   /// if there is no such item.
   package mutating func setDay(_ time: TimeArgument?) throws -> Bool {
     recordKinds = DayTally.recordKinds
-    let time = time?.placed(zone: zone, now: now).time.seconds
+    let time = time?.placedTime(zone: zone, now: now).time.seconds
     guard let time = try time ?? newestItem()?.shown else { return false }
     let midnight = Self.midnight(time)
     let (start, end) = (instant(midnight), instant(midnight + 86400))
@@ -373,7 +373,7 @@ private struct BackgroundStatistics {
     var filledIn = FilledInSticks()
     var items: [Item] = []
 
-    mutating func take() {
+    mutating func addItems() {
       for item in items {
         switch item {
         case .reading(var reading, let counted, let isContext):
@@ -396,18 +396,18 @@ private struct BackgroundStatistics {
             isContext: isContext)
           counting.add(figure, CountableItem(record, fields), at: record.utc)
         }
-        takeDecided()
+        addDecided()
       }
       items.removeAll(keepingCapacity: true)
     }
 
     mutating func finish() {
-      take()
+      addItems()
       counting.finish()
-      takeDecided()
+      addDecided()
     }
 
-    private mutating func takeDecided() {
+    private mutating func addDecided() {
       while let (figure, item, verdict) = counting.next() {
         switch figure.content {
         case .reading where figure.isContext:
@@ -445,7 +445,7 @@ private struct BackgroundStatistics {
     items.append(item)
     guard items.count >= Self.batchSize else { return }
     thread.wait { swap(&$0.items, &items) }
-    thread.begin { $0.take() }
+    thread.begin { $0.addItems() }
   }
 
   /// Waits until all items are calculated, and returns the results.

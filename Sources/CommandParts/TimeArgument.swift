@@ -26,7 +26,7 @@ package struct TimeArgument {
   ///
   /// - Throws: `ValidationError` that explains the expected notation.
   package static func parse(_ text: String) throws -> TimeArgument {
-    let form = try span(text) ?? day(text) ?? stated(text) ?? shown(text)
+    let form = try span(text) ?? day(text) ?? parseWithOffset(text) ?? shown(text)
     if let form { return TimeArgument(form: form) }
     if let fault = TimeFault.sentence(text) { throw ValidationError(fault) }
     throw ValidationError(
@@ -51,13 +51,13 @@ package struct TimeArgument {
 
   /// The instant in UTC seconds. `zone` applies to times without an offset.
   package func instant(zone: LogbookZone, now: Int64) -> Int64 {
-    let (time, placement) = placed(zone: zone, now: now)
+    let (time, placement) = placedTime(zone: zone, now: now)
     return time.seconds - Int64(placement.utcOffset)
   }
 
   /// The time as an end of a period. `zone` applies to times without an offset.
   func bound(zone: LogbookZone, now: Int64) -> TimeBound {
-    let (time, placement) = placed(zone: zone, now: now)
+    let (time, placement) = placedTime(zone: zone, now: now)
     return TimeBound(
       instant: time.seconds - Int64(placement.utcOffset), shown: isShownTime ? time.seconds : nil)
   }
@@ -71,10 +71,10 @@ package struct TimeArgument {
 
   /// The time on a clock in the zone of the logbook, and its placement. A time that was typed with an offset
   /// keeps that offset.
-  package func placed(zone: LogbookZone, now: Int64) -> (time: DeviceTime, placement: Placement) {
+  package func placedTime(zone: LogbookZone, now: Int64) -> (time: DeviceTime, placement: Placement) {
     var zone = zone
     switch form {
-    case .back(let seconds): return Self.placed(now - seconds, zone)
+    case .back(let seconds): return Self.placedTime(now - seconds, zone)
     case .day(let daysBack, let seconds):
       let midnight = (now + Int64(zone.offset(atUTC: now))) / 86400 * 86400
       let time = DeviceTime(seconds: midnight - daysBack * 86400 + seconds)
@@ -86,7 +86,7 @@ package struct TimeArgument {
 
   /// Places an instant with a stated offset, so that it stays exact even if the zone of the logbook is
   /// corrected later.
-  private static func placed(
+  private static func placedTime(
     _ instant: Int64, _ zone: LogbookZone
   ) -> (time: DeviceTime, placement: Placement) {
     let utcOffset = zone.offset(atUTC: instant)
@@ -122,7 +122,7 @@ extension TimeArgument {
   }
 
   /// Reads a time with an offset: `2026-05-06T18:30:00+02:00`, or with `Z` for UTC.
-  private static func stated(_ text: String) -> Form? {
+  private static func parseWithOffset(_ text: String) -> Form? {
     if text.last == "Z" { return shown(text.dropLast(), utcOffset: 0) }
     let offset = text.suffix(6)
     guard let sign = offset.first, "+-".contains(sign), let size = secondsOfDay(offset.dropFirst()) else {

@@ -44,7 +44,7 @@ struct ConfigCommand: PrintingCommand {
       let names = ConfigSetting.allCases.map(\.rawValue).joined(separator: ", ")
       throw ValidationError("Unknown setting '\(name)'; use \(names).")
     }
-    if let value, !setting.takes(value) { throw ValidationError(setting.rule) }
+    if let value, !setting.accepts(value) { throw ValidationError(setting.rule) }
   }
 
   func run(_ output: Output) throws {
@@ -105,7 +105,7 @@ enum ConfigSetting: String, CaseIterable {
     }
   }
 
-  func takes(_ value: String) -> Bool {
+  func accepts(_ value: String) -> Bool {
     switch self {
     case .timezone: true
     case .unit, .history: values.contains(value)
@@ -216,7 +216,7 @@ struct ConfigZones {
     let store = try storeOptions.open(.editor)
     let zones = try store.zones()
     func shown(_ argument: TimeArgument?) -> DeviceTime? {
-      argument?.placed(zone: zones.zone(), now: Host.now()).time
+      argument?.placedTime(zone: zones.zone(), now: Host.now()).time
     }
     let period = ZonePeriod(
       guid: Host.randomUUID(), from: shown(options.from), until: shown(options.until), zone: zone.base,

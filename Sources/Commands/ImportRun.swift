@@ -122,7 +122,7 @@ final class ImportRun {
           return try importOne(reader, place, isSheet: inputs.container == .spreadsheet)
         case .spreadsheet(let sheets):
           if try importEach(of: sheets, place, comparedWith: comparison) { hasExport = true }
-        case .unread(let name, let reason): pass(over: name, reason, place)
+        case .unread(let name, let reason): reportSkipped(name, reason, place)
         }
         return nil
       }
@@ -151,7 +151,7 @@ final class ImportRun {
 
   /// Reports an input that is not an export. An input in a folder is counted; the name of any other input is
   /// printed.
-  private func pass(over name: String, _ reason: String, _ place: ImportPaths.FoundInput) {
+  private func reportSkipped(_ name: String, _ reason: String, _ place: ImportPaths.FoundInput) {
     if let folder = place.folder {
       tallies[folder]?.countSkipped(reason)
       return

@@ -229,7 +229,7 @@ struct UndoText {
           ? "  what it brought is shown already, or something else hides it"
           : "  other imports brought the same, or it is hidden already")
     }
-    lines += Self.large(counts.largeRecords)
+    lines += Self.largeRecordLines(counts.largeRecords)
     for (other, count) in counts.otherValues.sorted(by: { $0.key < $1.key }) {
       lines.append(
         "  \(counted(count, "reading")) \(would)hidden \(count == 1 ? "has" : "have") another value in import \(other); "
@@ -259,7 +259,7 @@ struct UndoText {
     return lines
   }
 
-  private static func large(_ guids: [String]) -> [String] {
+  private static func largeRecordLines(_ guids: [String]) -> [String] {
     guard !guids.isEmpty else { return [] }
     let more = guids.count > maxNamed ? [" … and \(grouped(guids.count - maxNamed)) more"] : []
     let (keeps, its) = guids.count == 1 ? ("keeps", "its change is") : ("keep", "their changes are")

@@ -43,7 +43,7 @@ struct VerifyCommand: AsyncParsableCommand, ClassifiedCommand {
     try setting.refusePurged()
     let meter = ProgressMeter(output, isQuiet: quiet || json)
     defer { meter.clear() }
-    let summary = try await setting.access.ask(in: store.timezone()) { remote in
+    let summary = try await setting.access.connect(in: store.timezone()) { remote in
       guard let session = VerifySession(store, remote, named: setting.access.url) else {
         throw Failure(
           .configuration,
@@ -53,11 +53,11 @@ struct VerifyCommand: AsyncParsableCommand, ClassifiedCommand {
       meter.show("comparing…")
       session.onProgress = { meter.show("compared \($0) of \(counted($1, "reading", "readings"))") }
       try await session.compare()
-      if fix { try FailureAfterRemoteChange.marking { try session.fix(at: Host.now()) } }
+      if fix { try FailureAfterRemoteChange.wrapFailures { try session.fix(at: Host.now()) } }
       return session.summary
     }
     meter.clear()
-    try FailureAfterRemoteChange.marking { try show(summary, output) }
+    try FailureAfterRemoteChange.wrapFailures { try show(summary, output) }
   }
 
   private func show(_ summary: VerifySummary, _ output: Output) throws {

@@ -34,7 +34,7 @@ struct DayCommand: PrintingCommand {
     if try query.setDay(date) {
       let view = try query.view(unit: unit)
       for line in lines(view) { output.line(line) }
-      try look.note(query, view, output) { storeOptions.words("day") + [String($0.text.prefix(10))] }
+      try look.printNotes(query, view, output) { storeOptions.words("day") + [String($0.text.prefix(10))] }
     } else {
       output.line("no readings and no records")
     }

@@ -202,7 +202,7 @@ struct DoctorFacts {
     let bus = USBBus()
     return MeterFacts(
       Result {
-        PluggedMeter.among(try bus.devices(), drivers: DriverRegister.all, shared: true).map { meter in
+        PluggedMeter.meters(in: try bus.devices(), drivers: DriverRegister.all, shared: true).map { meter in
           MeterFacts.Meter(
             place: displayed(meter.model.isShared ? "cable at \(meter.device.port)" : meter.place),
             node: meter.node, hasNode: meter.mayOpen || FileFact.at(meter.node) != nil,
@@ -239,7 +239,7 @@ struct DoctorFacts {
 
   private func ask(_ remote: ExaminedRemote) async -> (result: Result<String, Failure>, lead: Int64?) {
     do {
-      let logbook = try await remote.access.ask { try await $0.logbook() }
+      let logbook = try await remote.access.connect { try await $0.logbook() }
       guard logbook.id == remote.logbook else {
         throw Failure(.otherLogbook(id: logbook.id), host: remote.access.url)
       }

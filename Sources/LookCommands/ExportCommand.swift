@@ -75,7 +75,7 @@ struct ExportCommand: PrintingCommand {
     writer.begin()
     try store.forEachItem(filter) {
       writer.write($0)
-      try output.checkReader()
+      try output.requireOpenOutput()
     }
     for message in writer.end() { output.message("glucoport: \(message)") }
   }

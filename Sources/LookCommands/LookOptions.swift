@@ -31,7 +31,7 @@ struct LookOptions: ParsableArguments {
   ///
   /// - Parameter command: returns the command that shows the day of a reading, or the last days with
   ///   readings. The values of these options are added to that command.
-  func note(
+  func printNotes(
     _ query: StatsQuery, _ view: StatsView, _ output: Output, endsWithReadings: Bool = false,
     _ command: (DeviceTime) -> [String]
   ) throws {

@@ -207,7 +207,7 @@ struct ReportCommand: PersonVisitor {
     try period.apply(to: &query)
     try query.gatherLastDays(ReportContents.maxLogDays, curves: ReportContents.maxDays)
     let view = try query.view(unit: unit)
-    try look.note(query, view, output, endsWithReadings: period.endsWithReadings) { _ in
+    try look.printNotes(query, view, output, endsWithReadings: period.endsWithReadings) { _ in
       storeOptions.words("report") + ["--last", "14d", "--output", path] + repeated
     }
     guard let shown = view.result.period else {

@@ -75,7 +75,7 @@ struct StatsCommand: PrintingCommand {
       try output.result(asJSON: json, StatsObject(view), orLines: StatsText(view).lines)
     }
     if plot { for line in StatsPicture(view).lines(picture) { output.line(line) } }
-    try look.note(query, view, output, endsWithReadings: period.endsWithReadings) { _ in
+    try look.printNotes(query, view, output, endsWithReadings: period.endsWithReadings) { _ in
       storeOptions.words("stats") + ["--last", "14d"]
     }
   }

@@ -25,7 +25,7 @@ package struct FilledInSticks: Sendable {
     if reading.isWithdrawn { return false }
     switch reading.kind {
     case .cbg:
-      note(reading)
+      add(reading)
       return false
     case .smbg where reading.marks.contains(.calculator):
       let instants = reading.instant - Self.reachSeconds...reading.instant
@@ -36,7 +36,7 @@ package struct FilledInSticks: Sendable {
     }
   }
 
-  private mutating func note(_ reading: GlucoseReading) {
+  private mutating func add(_ reading: GlucoseReading) {
     let value = (instant: reading.instant, measurement: reading.measurement)
     if values.count < Self.maxValues { values.append(value) } else { values[next] = value }
     next = (next + 1) % Self.maxValues

@@ -89,18 +89,18 @@ struct RateCoverage: Sendable {
 
   private mutating func end(_ rate: Span, before next: Span) {
     let stop = min(rate.end, next.start)
-    cover(rate, until: stop)
+    addCovered(rate, until: stop)
     guard next.start > stop else { return }
     if next.start - stop > Self.maxGapSeconds {
       closeEdges(last: rate, stop)
       first = next
     } else if rate.isTemporary || next.isTemporary {
-      miss(stop, next.start, rate.offset)
+      addMissing(stop, next.start, rate.offset)
     }
   }
 
   private mutating func endLast(_ rate: Span) {
-    cover(rate, until: rate.end)
+    addCovered(rate, until: rate.end)
     closeEdges(last: rate, rate.end)
   }
 
@@ -113,10 +113,10 @@ struct RateCoverage: Sendable {
     // The numbers of the first whole hour after the first rate, and of the hour in which the last rate ends.
     let (begin, end) = (Self.hour(first.start + 3599), Self.hour(stop))
     if first.isTemporary, !isCovered(begin, min(end, begin + Self.edgeHours)) {
-      miss(Self.midnight(first.start, first.offset), first.start, first.offset)
+      addMissing(Self.midnight(first.start, first.offset), first.start, first.offset)
     }
     if last.isTemporary, !isCovered(max(begin, end - Self.edgeHours), end) {
-      miss(stop, Self.midnight(stop - 1, last.offset) + 86400, last.offset)
+      addMissing(stop, Self.midnight(stop - 1, last.offset) + 86400, last.offset)
     }
   }
 
@@ -131,13 +131,13 @@ struct RateCoverage: Sendable {
 }
 
 extension RateCoverage {
-  private mutating func cover(_ rate: Span, until end: Int64) {
+  private mutating func addCovered(_ rate: Span, until end: Int64) {
     Self.split(rate.start, end, rate.offset, by: 86400) { days[Int($0), default: Day()].covered += $1 }
     Self.split(rate.start, end, 0, by: 3600) { hours[$0, default: Hour()].covered += $1 }
     if end > rate.start { hours[Self.hour(rate.start), default: Hour()].rates += 1 }
   }
 
-  private mutating func miss(_ start: Int64, _ end: Int64, _ offset: Int64) {
+  private mutating func addMissing(_ start: Int64, _ end: Int64, _ offset: Int64) {
     Self.split(start, end, offset, by: 86400) { days[Int($0), default: Day()].missing += $1 }
   }
 

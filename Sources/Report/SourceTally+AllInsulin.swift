@@ -74,7 +74,7 @@ extension SourceTally {
     let isDoubtful =
       isPart(mine, theirs, best, of: basalDoses) || dailyAmountsAgree(hasRates ? common : doses)
     guard isDoubtful else { return }
-    note(day, pair, constantShift(best, of: max(basalDoses, Self.minDays)), hasRates: hasRates)
+    compareDay(day, pair, constantShift(best, of: max(basalDoses, Self.minDays)), hasRates: hasRates)
   }
 
   /// Whether the amounts of two sources agree on at least four fifths of the days, and together.

@@ -16,7 +16,7 @@ extension SourceTally {
         guard let own = self.day(whole, day, without: part), let other = self.day(part, day, without: whole),
           Self.areOpen(own, other)
         else { continue }
-        note(day, pair(whole, part), nil, hasRates: insulin != .all)
+        compareDay(day, pair(whole, part), nil, hasRates: insulin != .all)
       }
     }
   }

@@ -128,16 +128,16 @@ struct SourceTally: Sendable {
     mutating func add(_ key: Int64, _ distance: Int64) {
       count += 1
       seconds += distance
-      note(key)
+      addAmount(key)
     }
 
     mutating func add(_ other: Shift) {
       count += other.count
       seconds += other.seconds
-      for key in other.amounts { note(key) }
+      for key in other.amounts { addAmount(key) }
     }
 
-    private mutating func note(_ key: Int64) {
+    private mutating func addAmount(_ key: Int64) {
       if amounts.count < minAmounts, !amounts.contains(key) { amounts.append(key) }
     }
   }
@@ -456,7 +456,7 @@ extension SourceTally {
     // Two meters of one person may have equal numbers of readings each day, so only equal values at a
     // constant time difference are doubtful.
     if kind == .smbg, shift == nil { return }
-    note(day, pair, shift)
+    compareDay(day, pair, shift)
   }
 
   /// Whether each of two sources has an item in the sums that the other source lacks. An item of the two must
@@ -467,7 +467,7 @@ extension SourceTally {
   }
 
   /// - Parameter hasRates: whether the amounts of the basal rates were compared, too.
-  mutating func note(_ day: Int, _ pair: Pair, _ shift: Int64?, hasRates: Bool = true) {
+  mutating func compareDay(_ day: Int, _ pair: Pair, _ shift: Int64?, hasRates: Bool = true) {
     guard var own = self.day(pair.first, day, without: pair.second),
       var other = self.day(pair.second, day, without: pair.first)
     else { return }

@@ -110,7 +110,7 @@ package struct Statistics: Sendable {
   ) {
     if let reason = LeftOut(reading) { return leaveOut(reading, reason) }
     if let item { addToSource(item, nil, verdict) }
-    if let item, let reason = note(verdict, of: item) {
+    if let item, let reason = countLeftOut(verdict, of: item) {
       guard options.grouping == .device else { return leaveOut(reading, reason) }
       // If figures are grouped by device, the group of each meter has all its readings. The total has only
       // those that count.
@@ -120,13 +120,13 @@ package struct Statistics: Sendable {
     switch reading.kind {
     case .ketone:
       let number = reading.measurement.quantity?.number
-      note(reading.instant)
+      extendSpan(reading.instant)
       update(group(of: reading)) { $0.ketones.add(number) }
     case .smbg, .scan:
       guard let level = GlucoseLevel(reading.measurement, of: reading.kind) else {
         return leaveOut(reading, .unusable)
       }
-      note(reading.instant)
+      extendSpan(reading.instant)
       let (day, targets) = (Grouping.day(of: reading.deviceTime), options.targets)
       update(group(of: reading)) { $0.fingerSticks.add(level, day: day, targets) }
     case .cbg:
@@ -173,14 +173,14 @@ package struct Statistics: Sendable {
     }
     if kind == .insulin { addCoverage(fields, at: instant, shown: deviceTime, verdict, from: source) }
     if isContext { return }
-    if let item, let reason = note(verdict, of: item) {
+    if let item, let reason = countLeftOut(verdict, of: item) {
       total.leftOut[reason] += 1
       if let group = timeGroup(of: deviceTime) { groups[group].leftOut[reason] += 1 }
       return
     }
     let group = timeGroup(of: deviceTime)
     if kind == .insulin {
-      note(instant)
+      extendSpan(instant)
       if let next = BasalRate(fields, instant: instant, day: day, group: group) {
         rate = next
       } else {
@@ -188,7 +188,7 @@ package struct Statistics: Sendable {
         update(group) { $0.amounts.add(dose) }
       }
     } else if kind == .food {
-      note(instant)
+      extendSpan(instant)
       update(group) { $0.amounts.add(food: fields, day: day) }
     }
   }
@@ -225,7 +225,7 @@ extension Statistics {
 
   /// Counts an item that is left out in favour of another source, and returns the reason; nil if the item
   /// counts.
-  private mutating func note(_ verdict: CountVerdict, of item: CountableItem) -> LeftOut? {
+  private mutating func countLeftOut(_ verdict: CountVerdict, of item: CountableItem) -> LeftOut? {
     switch verdict {
     case .counts: return nil
     case .notChosen: return .otherSource
@@ -364,7 +364,7 @@ extension Statistics {
       let end = sample.instant + Int64(minutes * 60)
       sensorSpan = Period(
         start: sensorSpan?.start ?? sample.instant, end: max(sensorSpan?.end ?? end, end))
-      note(sample.instant, end)
+      extendSpan(sample.instant, end)
       total.sensor.add(sample, minutes: minutes, options.targets)
       let group = ownGroup ?? group(of: sample)
       if let group, ownGroup == nil {
@@ -430,7 +430,7 @@ extension Statistics {
     if let group { change(&groups[group]) }
   }
 
-  private mutating func note(_ instant: Int64, _ end: Int64? = nil) {
+  private mutating func extendSpan(_ instant: Int64, _ end: Int64? = nil) {
     span = Period(
       start: min(span?.start ?? instant, instant),
       end: max(span?.end ?? instant, end ?? instant + 1))

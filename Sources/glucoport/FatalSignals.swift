@@ -56,16 +56,16 @@ enum FatalSignals {
 
   private static func endAtLimit(_ number: Int32, _ text: StaticString) {
     let isFirst = SignalFlag.raise(number)
-    if isFirst || !SignalFlag.isRaised { say(text) }
+    if isFirst || !SignalFlag.isRaised { writeToStandardError(text) }
     if !isFirst { _exit(ExitStatus.outOfTime.rawValue) }
   }
 
   private static func end(_ status: ExitStatus, _ text: StaticString) {
-    say(text)
+    writeToStandardError(text)
     _exit(status.rawValue)
   }
 
-  private static func say(_ text: StaticString) {
+  private static func writeToStandardError(_ text: StaticString) {
     write(STDERR_FILENO, text.utf8Start, text.utf8CodeUnitCount)
   }
 }

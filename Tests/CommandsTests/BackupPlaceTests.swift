@@ -20,6 +20,6 @@ import Testing
     let notes = [place.file, older, place.file].map {
       BackupNote(madeAt: 0, path: $0, size: 0, sha256: "")
     }
-    #expect(place.noted(notes) == [older])
+    #expect(place.earlierBackups(notes) == [older])
   }
 }

@@ -84,12 +84,12 @@ import USBTransport
 
   @Test func theMeterListShowsWhetherTheUserMayOpenTheDevice() throws {
     var own = device(0x1209, 1)
-    let line = try #require(PluggedMeter.among([own], drivers: Self.drivers, shared: true).first)
+    let line = try #require(PluggedMeter.meters(in: [own], drivers: Self.drivers, shared: true).first)
     #expect(
       MeterListing.line(line)
         == "1-1  1209:0001  Own One: driver own, permission denied for /dev/bus/usb/001/002")
     own.mayOpenNode = true
-    let open = try #require(PluggedMeter.among([own], drivers: Self.drivers, shared: true).first)
+    let open = try #require(PluggedMeter.meters(in: [own], drivers: Self.drivers, shared: true).first)
     #expect(MeterListing.line(open).hasSuffix("driver own, permission to open it"))
   }
 

@@ -13,7 +13,7 @@ import Testing
 
   private func placed(_ text: String, now: Int64 = now) throws -> String {
     let argument = try TimeArgument.parse(text)
-    let (time, placement) = argument.placed(zone: try LogbookZone(name: "Europe/Madrid"), now: now)
+    let (time, placement) = argument.placedTime(zone: try LogbookZone(name: "Europe/Madrid"), now: now)
     return "\(time.text)\(DeviceTime.offsetText(placement.utcOffset)) \(placement.source.name)"
   }
 

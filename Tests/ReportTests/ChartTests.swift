@@ -212,7 +212,7 @@ struct ChartTests {
   @Test(arguments: UInt64(1)...60) func chartLabelsKeepTheirOrderAndMinimumDistance(_ seed: UInt64) {
     var walk = RandomWalk(seed: seed)
     let wanted = (0..<walk.number(0...5)).map { _ in Double(walk.number(0...260)) }.sorted()
-    let places = ReportPage.apart(wanted, by: 20, from: 14, to: 246)
+    let places = ReportPage.spreadApart(wanted, by: 20, from: 14, to: 246)
     #expect(places.count == wanted.count)
     #expect(zip(places, places.dropFirst()).allSatisfy { $1 - $0 >= 20 }, "\(wanted)")
     #expect(places.allSatisfy { $0 >= 14 && $0 <= 246 }, "\(wanted)")

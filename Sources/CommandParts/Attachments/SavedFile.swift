@@ -34,7 +34,7 @@ package struct SavedFile {
       defer { close(file.descriptor) }
       try fill { try send($0, to: file.descriptor) }
       guard fsync(file.descriptor) == 0 else { throw failure(.inputOutput, "cannot be written") }
-      try place(temporary)
+      try moveIntoPlace(temporary)
     } catch {
       unlink(temporary)
       throw error
@@ -65,7 +65,7 @@ extension SavedFile {
 
   /// Gives the complete file its name. If existing files must not be replaced, this uses a hard link, which
   /// fails if a file of this name was created in the meantime.
-  private func place(_ temporary: [CChar]) throws {
+  private func moveIntoPlace(_ temporary: [CChar]) throws {
     // Writing takes a while, and a store may have been created at this path in the meantime. So the path is
     // checked again.
     try refuseExisting()

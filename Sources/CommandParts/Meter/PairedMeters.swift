@@ -20,7 +20,7 @@ package struct PairedMeter: Hashable {
   var failedAt: Int64?
 
   /// The longest time in seconds for which failed sessions keep jobs from connecting a meter.
-  private static let maxRestSeconds: Int64 = 3600
+  private static let maxPauseSeconds: Int64 = 3600
 
   /// A meter from which nothing has been imported yet.
   package init(address: String, name: String) { (self.address, self.name) = (address, name) }
@@ -28,20 +28,20 @@ package struct PairedMeter: Hashable {
   /// Until when jobs do not connect the meter, in UTC seconds; nil if they may connect it immediately. If all
   /// sessions with a meter fail, further sessions would only drain its battery. A single failed session does
   /// not count, since the connection was probably just lost.
-  package var restsUntil: Int64? {
+  package var pausedUntil: Int64? {
     guard let failedAt, failures > 1 else { return nil }
-    return failedAt + min(Self.maxRestSeconds, 60 << Int64(min(failures - 1, 10)))
+    return failedAt + min(Self.maxPauseSeconds, 60 << Int64(min(failures - 1, 10)))
   }
 
   /// Whether jobs skip this meter at the time `now`. Jobs do not skip it if its last failure is after `now`,
   /// since the clock was then set back.
-  package func rests(at now: Int64) -> Bool {
-    guard let restsUntil, let failedAt else { return false }
-    return failedAt <= now && now < restsUntil
+  package func isPaused(at now: Int64) -> Bool {
+    guard let pausedUntil, let failedAt else { return false }
+    return failedAt <= now && now < pausedUntil
   }
 
   /// Whether a text that a person typed is the address or the serial number of this meter.
-  package func isMeant(by text: String) -> Bool {
+  package func isIdentified(by text: String) -> Bool {
     address.uppercased() == text.uppercased() || !serial.isEmpty && serial.lowercased() == text.lowercased()
   }
 }

@@ -38,8 +38,8 @@ package struct PluggedMeter {
 
   /// The devices whose ids these drivers know. With `shared`, this includes ids that other products use as
   /// well. If several drivers know a device, the first one gets it.
-  package static func among(
-    _ devices: [PluggedDevice], drivers: [any MeterDriver.Type], shared: Bool
+  package static func meters(
+    in devices: [PluggedDevice], drivers: [any MeterDriver.Type], shared: Bool
   ) -> [PluggedMeter] {
     devices.compactMap { device in
       for driver in drivers {
@@ -85,7 +85,7 @@ package struct PluggedMeter {
     _ devices: [PluggedDevice], drivers: [any MeterDriver.Type], driver: String?
   ) -> [PluggedMeter] {
     let chosen = driver.map { id in drivers.filter { $0.id == id } } ?? drivers
-    return among(devices, drivers: chosen, shared: driver != nil)
+    return meters(in: devices, drivers: chosen, shared: driver != nil)
   }
 
   /// The failure for the case that no meter is found. It explains which devices are plugged in instead.
@@ -101,7 +101,7 @@ package struct PluggedMeter {
         "no meter of the driver '\(driver)' is plugged in; see 'glucoport meter list', or choose a device "
           + "with other ids with --usb")
     }
-    let cables = among(devices, drivers: drivers, shared: true)
+    let cables = meters(in: devices, drivers: drivers, shared: true)
     guard let cable = cables.first else {
       return Failure(
         .unavailable, "no meter is plugged in; plug it in, and switch it on if needed")
@@ -152,8 +152,8 @@ package final class BluetoothMeters {
   /// - Throws: `Failure` of category `.unavailable` if no paired meter fits the options.
   ///
   /// - Parameter isJob: whether a job asks. After failed sessions, a job skips a meter for a while.
-  package func inReach(_ options: MeterOptions, isJob: Bool) throws -> [PluggedMeter] {
-    try inReach(
+  package func findPairedMeter(_ options: MeterOptions, isJob: Bool) throws -> [PluggedMeter] {
+    try findPairedMeter(
       address: options.bluetooth?.address, serial: options.serial, seconds: Self.advertisingSeconds,
       isJob: isJob)
   }
@@ -162,11 +162,11 @@ package final class BluetoothMeters {
   /// this meter, or is empty. If bluetoothd lacks this function, or if jobs skip a meter after failed
   /// sessions, meters are searched for during at most 30 seconds instead.
   ///
-  /// - Throws: `Failure` as in `inReach`.
-  package func approaching(address: String?, seconds: Int) throws -> [PluggedMeter] {
+  /// - Throws: `Failure` as in `findPairedMeter`.
+  package func waitForPairedMeter(address: String?, seconds: Int) throws -> [PluggedMeter] {
     let paired = try PairedMeters.load().all
     let now = Host.now()
-    if !paired.contains(where: { $0.rests(at: now) }) {
+    if !paired.contains(where: { $0.isPaused(at: now) }) {
       let addresses = address.map { [$0] } ?? paired.map(\.address)
       if !addresses.isEmpty {
         SignalFlag.watch()
@@ -177,23 +177,24 @@ package final class BluetoothMeters {
         }
       }
     }
-    return try inReach(
+    return try findPairedMeter(
       address: address, serial: nil, seconds: min(seconds, Self.advertisingSeconds), isJob: true)
   }
 
   /// Searches for a paired meter with this address and serial number for at most `seconds`; nil allows any.
   /// The list contains the first such meter in reach, or is empty.
-  package func inReach(address: String?, serial: String?, seconds: Int, isJob: Bool) throws -> [PluggedMeter]
+  package func findPairedMeter(address: String?, serial: String?, seconds: Int, isJob: Bool) throws
+    -> [PluggedMeter]
   {
     let paired = try PairedMeters.load().all.filter { meter in
       (address.map { $0 == meter.address } ?? true)
-        && (serial.map { meter.serial.isEmpty || meter.isMeant(by: $0) } ?? true)
+        && (serial.map { meter.serial.isEmpty || meter.isIdentified(by: $0) } ?? true)
     }
     guard !paired.isEmpty || address != nil else {
       throw Failure(.unavailable, "no such Bluetooth meter is paired; pair it with 'glucoport meter pair'")
     }
     let now = Host.now()
-    let resting = isJob ? Set(paired.filter { $0.rests(at: now) }.map(\.address)) : []
+    let resting = isJob ? Set(paired.filter { $0.isPaused(at: now) }.map(\.address)) : []
     let addresses = (address.map { [$0] } ?? paired.map(\.address)).filter { !resting.contains($0) }
     if addresses.isEmpty { return [] }
     SignalFlag.watch()

@@ -126,7 +126,7 @@ struct LeftOutListing {
       }
     }
     try store.forEachCounted(filter, besides: Set(filledIn.map(\.address))) { stored, _, verdict in
-      try output.checkReader()
+      try output.requireOpenOutput()
       guard let reason = Self.reason(verdict) else { return }
       addFilledIn(before: stored.utc)
       add(stored, reason)
@@ -157,7 +157,7 @@ struct LeftOutListing {
     (sticks.readingKinds, sticks.includesDevice) = ([.smbg, .cbg], nil)
     var (finder, found) = (FilledInSticks(), [StoredReading]())
     try store.forEachItem(sticks) { item in
-      try output.checkReader()
+      try output.requireOpenOutput()
       guard case .reading(let reading) = item, finder.isFilledIn(GlucoseReading(reading, device: 0)),
         filter.includesDevice?(reading.device) != false
       else { return }

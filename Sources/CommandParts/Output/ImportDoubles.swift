@@ -41,9 +41,9 @@ package struct ImportDoubles {
       guard stored.ingest == ingest else { return }
       if OwnCopyTally.concernsOwnCopy(item, verdict) {
         let line = Line(kind: item.kind, source: item.source, other: item.source)
-        ownCopies[line, default: OwnCopyTally()].note(item, verdict)
+        ownCopies[line, default: OwnCopyTally()].count(item, verdict)
       } else {
-        note(item, verdict)
+        count(item, verdict)
       }
     }
     for (line, tally) in ownCopies { counts[line] = tally.copies }
@@ -55,7 +55,7 @@ package struct ImportDoubles {
     DoubledCount(doubled: counts.values.reduce(0, +), sensorCopies: sensorCopies.values.reduce(0, +))
   }
 
-  private mutating func note(_ item: CountableItem, _ verdict: CountVerdict) {
+  private mutating func count(_ item: CountableItem, _ verdict: CountVerdict) {
     let other: CountingSource?
     switch verdict {
     case .repeats(_, let source): other = source
@@ -130,7 +130,7 @@ private struct OwnCopyTally {
     }
   }
 
-  mutating func note(_ item: CountableItem, _ verdict: CountVerdict) {
+  mutating func count(_ item: CountableItem, _ verdict: CountVerdict) {
     switch verdict {
     case .repeats(let id, _): brought[id, default: 0] += 1
     case .counts(let others): kept[item.id] = others.count(where: \.isOwnCopy)
@@ -167,7 +167,7 @@ package struct DoubledByImport {
     try store.forEachCounted(filter) { stored, item, verdict in
       guard let ingest = stored.ingest, numbers.contains(ingest) else { return }
       if OwnCopyTally.concernsOwnCopy(item, verdict) {
-        return ownCopies[ingest, default: OwnCopyTally()].note(item, verdict)
+        return ownCopies[ingest, default: OwnCopyTally()].count(item, verdict)
       }
       switch verdict {
       case .repeats: counts[ingest, default: .init()].doubled += 1

@@ -20,7 +20,7 @@ package final class Output {
 
   private var buffer: [UInt8] = []
   private var failure: Failure?
-  private var hasReaderLeft = false
+  private var isOutputClosed = false
 
   /// The output of this process, with an empty buffer.
   package init() {}
@@ -109,14 +109,14 @@ package final class Output {
   /// failure, so nothing is printed.
   ///
   /// - Throws: `OutputClosed` if the reader of standard output has closed the pipe.
-  package func checkReader() throws {
-    if hasReaderLeft { throw OutputClosed() }
+  package func requireOpenOutput() throws {
+    if isOutputClosed { throw OutputClosed() }
   }
 
   /// Writes the buffered results. Returns false if they could not be written.
-  package func pass() -> Bool {
+  package func writeBuffer() -> Bool {
     flush()
-    return !hasReaderLeft && failure == nil
+    return !isOutputClosed && failure == nil
   }
 
   /// Writes the buffered results.
@@ -131,7 +131,7 @@ package final class Output {
     // A reader that closed the pipe, such as `head`, needs no more output. This is not a failure.
     if failure == nil, !send(buffer, to: STDOUT_FILENO) {
       if errno == EPIPE {
-        hasReaderLeft = true
+        isOutputClosed = true
       } else {
         failure = Failure(
           .inputOutput, "cannot write to standard output: \(String(cString: strerror(errno)))")

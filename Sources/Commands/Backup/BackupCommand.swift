@@ -75,8 +75,9 @@ struct BackupCommand: PersonVisitor, PrintingCommand {
     try protected.refuse(part: place.part)
     let settings = try withSettings ? settings(of: store, place, protected) : nil
     let backup = try BackupFile.make(of: store, at: place.file, part: place.part)
-    let older = try keep.map { _ in try place.noted(BackupNotes(storePath: store.path).notes()) } ?? []
-    note(backup, of: store, output)
+    let older =
+      try keep.map { _ in try place.earlierBackups(BackupNotes(storePath: store.path).notes()) } ?? []
+    addToNotes(backup, of: store, output)
     let removed = try keep.map { try place.remove(older.dropLast($0 - 1)) } ?? []
     if !quiet {
       try output.result(
@@ -115,16 +116,16 @@ struct BackupCommand: PersonVisitor, PrintingCommand {
     let folder = Host.environment("TMPDIR") ?? "/tmp"
     let backup = try BackupFile.stream(store, in: folder) { piece in
       output.bytes(piece)
-      try output.checkReader()
+      try output.requireOpenOutput()
     }
     try output.finish()
-    note(backup, of: store, output)
+    addToNotes(backup, of: store, output)
     if !quiet { for line in BackupText.lines(backup) { output.message(line) } }
   }
 
   /// Adds the finished backup to the notes about backups, a file next to the store. The backup is complete
   /// already, so an error is only reported.
-  private func note(_ backup: BackupFile, of store: Store, _ output: Output) {
+  private func addToNotes(_ backup: BackupFile, of store: Store, _ output: Output) {
     do {
       try BackupNotes(storePath: store.path).add(
         BackupNote(
@@ -161,13 +162,13 @@ struct BackupPlace {
       return
     }
     let base = target.hasSuffix("/") ? target : target + "/"
-    file = Self.free(base + prefix + Self.stamp(now))
+    file = Self.unusedPath(base + prefix + Self.stamp(now))
     part = base + prefix + "backup" + Self.partSuffix
   }
 
   /// The first file name that begins with `name` and does not exist. Another store of the same name may be
   /// backed up in the same second, so a number is added if necessary.
-  private static func free(_ name: String) -> String {
+  private static func unusedPath(_ name: String) -> String {
     var (path, number) = (name + suffix, 1)
     while access(PathText.bytes(path), F_OK) == 0, number < 100 {
       number += 1
@@ -185,7 +186,7 @@ struct BackupPlace {
   /// The paths of the store's earlier backups in this folder, oldest first, from the notes about backups.
   /// The file names do not suffice to find them: two stores can have equal names, and the clock can have been
   /// wrong. The path of the new backup is left out: the notes may have it from a removed backup.
-  func noted(_ notes: [BackupNote]) -> [String] {
+  func earlierBackups(_ notes: [BackupNote]) -> [String] {
     let base = folder.hasSuffix("/") ? folder : folder + "/"
     var paths: [String] = []
     for note in notes {

@@ -92,7 +92,7 @@ struct RestoreCommand: PrintingCommand {
       output.line(
         "restored: \(displayed(path)), \(counted(counts.readings, "reading")), \(counted(counts.records, "record"))"
       )
-      for line in needed(examined.remote) { output.line(line) }
+      for line in missingFileLines(examined.remote) { output.line(line) }
       for line in try settings?.missing(for: path) ?? [] { output.line(line) }
     }
   }
@@ -153,7 +153,7 @@ struct RestoreCommand: PrintingCommand {
   }
 
   /// Lines about files that the restored store needs on this computer, since a backup does not contain them.
-  private func needed(_ remote: ExaminedRemote?) -> [String] {
+  private func missingFileLines(_ remote: ExaminedRemote?) -> [String] {
     guard let access = remote?.access else { return [] }
     let again = "'glucoport remote set \(displayed(access.url))' asks for it again"
     switch access.token {

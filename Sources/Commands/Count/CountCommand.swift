@@ -119,7 +119,7 @@ struct CountOnlyCommand: PrintingCommand {
     let name = try CountPair.sourceName(source, store)
     try requireItems(of: name, store)
     let zone = try store.timezone()
-    let range = [since, until].map { $0?.placed(zone: zone, now: Host.now()).time }
+    let range = [since, until].map { $0?.placedTime(zone: zone, now: Host.now()).time }
     if let since = range[0], let until = range[1], until <= since {
       throw Failure(.usage, "--until is not after --since, so nothing is between them")
     }

@@ -183,7 +183,7 @@ struct EntryCorrection {
   }
 
   private var place: (time: DeviceTime, placement: Placement)? {
-    options.at?.placed(zone: zone, now: Host.now())
+    options.at?.placedTime(zone: zone, now: Host.now())
   }
 
   /// The time of the items that a correction adds: the time in the options, else the time of the stored
@@ -192,7 +192,7 @@ struct EntryCorrection {
     if let place { return place }
     if let first = entry.records.first { return (first.deviceTime, first.placement) }
     if let first = entry.readings.first { return (first.deviceTime, first.placement) }
-    return TimeArgument.now.placed(zone: zone, now: Host.now())
+    return TimeArgument.now.placedTime(zone: zone, now: Host.now())
   }
 
   private mutating func correctReadings() throws {

@@ -46,7 +46,7 @@ struct EntryDraft {
   init(_ words: EntryWords, _ options: EntryOptions, zone: LogbookZone) {
     self.words = words
     marks = options.readingMarks
-    (time, placement) = (options.at ?? .now).placed(zone: zone, now: Host.now())
+    (time, placement) = (options.at ?? .now).placedTime(zone: zone, now: Host.now())
   }
 
   /// One line for each item of the entry. With `--ask`, a person sees the lines before the entry is added.

@@ -10,7 +10,7 @@ import LogbookStore
 /// stored. So a program at the other end of the pipe knows what is stored.
 final class EntryLines {
   /// The maximum number of lines that are kept in memory until the end of the input.
-  private static let maxHeld = 100_000
+  private static let maxBuffered = 100_000
 
   private(set) var refused = 0
   private let storeOptions: StoreOptions
@@ -21,7 +21,7 @@ final class EntryLines {
   private var store: Store?
   private var reader: Store?
   private var numbers: [String: Int] = [:]
-  private var held: [(line: Int, entry: TypedEntry)] = []
+  private var buffered: [(line: Int, entry: TypedEntry)] = []
   private var items: [StoredItem] = []
 
   /// - Parameter keepsItems: whether `run` returns the added items. If it does, all added items are kept in
@@ -38,7 +38,7 @@ final class EntryLines {
   ///
   /// Every line is stored, even if its result cannot be printed: typed data is worth more than the result.
   func run() throws -> [StoredItem] {
-    Host.outlivesReader()
+    Host.ignoreBrokenPipes()
     var lines = LineReader(descriptor: STDIN_FILENO)
     var number = 0
     while let line = try lines.next() {
@@ -52,12 +52,16 @@ final class EntryLines {
         case .correction(let revision)?: try correct(revision, number)
         case .entry(let entry)?:
           // A record may belong to an entry in a later line, so the record is kept until the input ends.
-          if isStrict || entry.belongsToOthers { try hold(entry, number) } else { try add([(number, entry)]) }
+          if isStrict || entry.belongsToOthers {
+            try buffer(entry, number)
+          } else {
+            try add([(number, entry)])
+          }
         }
       }
-      _ = output.pass()
+      _ = output.writeBuffer()
     }
-    try storeKeptLines()
+    try storeBufferedLines()
     return items
   }
 
@@ -92,17 +96,18 @@ final class EntryLines {
     return opened
   }
 
-  private func hold(_ entry: TypedEntry, _ line: Int) throws {
-    guard held.count < Self.maxHeld else {
-      throw Failure(.configuration, "at most \(grouped(Self.maxHeld)) lines are held; import larger inputs")
+  private func buffer(_ entry: TypedEntry, _ line: Int) throws {
+    guard buffered.count < Self.maxBuffered else {
+      throw Failure(
+        .configuration, "at most \(grouped(Self.maxBuffered)) lines are held; import larger inputs")
     }
-    held.append((line, entry))
+    buffered.append((line, entry))
   }
 
   /// Stores the lines that were kept until the end of the input. Entries come before the records that belong
   /// to them.
-  private func storeKeptLines() throws {
-    let sorted = held.filter { !$0.entry.belongsToOthers } + held.filter(\.entry.belongsToOthers)
+  private func storeBufferedLines() throws {
+    let sorted = buffered.filter { !$0.entry.belongsToOthers } + buffered.filter(\.entry.belongsToOthers)
     guard !sorted.isEmpty else { return }
     guard isStrict else {
       for (line, entry) in sorted { try answering({ line }) { try add([(line, entry)]) } }

@@ -80,7 +80,7 @@ struct EntryObject {
       throw Failure(.badInput, "a hidden item cannot be added; 'glucoport import' takes over what is hidden")
     }
     let ids = texts["device_time"] ?? texts["time"] == nil ? EntryIDs.random : ids
-    let place = try place(zone)
+    let place = try placedTime(zone)
     let (item, kind) = (texts["item"], texts["kind"] ?? "")
     if let kind = ReadingKind(name: kind), item ?? "reading" == "reading" {
       return TypedEntry(readings: [try reading(kind, ids, place)])
@@ -97,9 +97,9 @@ struct EntryObject {
   }
 
   /// The time of the entry: the shown time of the object, else its instant, else the current time.
-  private func place(_ zone: LogbookZone) throws -> (time: DeviceTime, placement: Placement) {
+  private func placedTime(_ zone: LogbookZone) throws -> (time: DeviceTime, placement: Placement) {
     guard let time = texts["device_time"] ?? texts["time"] else {
-      return TimeArgument.now.placed(zone: zone, now: Host.now())
+      return TimeArgument.now.placedTime(zone: zone, now: Host.now())
     }
     let isShown = texts["device_time"] != nil
     let source = texts["offset_source"] ?? OffsetSource.stated.name
@@ -112,7 +112,7 @@ struct EntryObject {
         : "'time' is no time such as 2026-05-06T16:30:00Z")
     do {
       let at = try TimeArgument.parse(time + offset)
-      var placed = at.placed(zone: zone, now: Host.now())
+      var placed = at.placedTime(zone: zone, now: Host.now())
       if !offset.isEmpty, source == OffsetSource.instant.name {
         placed.placement = Placement(utcOffset: placed.placement.utcOffset, source: .instant)
       }

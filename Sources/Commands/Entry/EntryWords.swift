@@ -78,7 +78,7 @@ struct EntryWords {
     }
     try requireText(options)
     text = try Self.text(texts, options.note)
-    try take(options)
+    try apply(options)
   }
 
   /// Sets the subtype of a dose by the name of its insulin in the text: `12U Lantus`.
@@ -446,7 +446,7 @@ extension EntryWords {
 // MARK: - Options
 
 extension EntryWords {
-  private mutating func take(_ options: EntryOptions) throws {
+  private mutating func apply(_ options: EntryOptions) throws {
     if let subtype = options.subtype {
       if RecordKind.note.details?.subtypes.contains(subtype) == true, changes[.insulin] == nil {
         noteSubtype = subtype

@@ -55,7 +55,7 @@ extension MeterPairCommand {
 
   private func pair(_ stated: UInt32?, _ output: Output) throws -> PairedMeter {
     let bus = try BluetoothMeters().bus()
-    let device = try found(bus, output)
+    let device = try findMeter(bus, output)
     try bus.pair(device) { name in stated ?? Self.askPasskey(of: name, output) }
     var meter = PairedMeter(address: device.address.uppercased(), name: device.name)
     // The pairing is stored first, since the meter may end the connection before it is identified.
@@ -71,7 +71,7 @@ extension MeterPairCommand {
 
   /// Searches for the meter to pair: the one with the given address, else the only one that is not paired
   /// yet.
-  private func found(_ bus: BluetoothBus, _ output: Output) throws -> BluetoothDevice {
+  private func findMeter(_ bus: BluetoothBus, _ output: Output) throws -> BluetoothDevice {
     let progress = ProgressMeter(output, isQuiet: quiet)
     defer { progress.clear() }
     func meant(_ devices: [BluetoothDevice]) -> [BluetoothDevice] {
@@ -102,7 +102,7 @@ extension MeterPairCommand {
 
   /// The advice for the case that the only meter in reach is already paired, by this or another program.
   private static func remedy(_ device: BluetoothDevice) throws -> String {
-    let listed = try PairedMeters.load().all.first { $0.isMeant(by: device.address) }
+    let listed = try PairedMeters.load().all.first { $0.isIdentified(by: device.address) }
     let command =
       listed == nil
       ? "'glucoport meter pair --bluetooth \(device.address)' adds it"
@@ -165,7 +165,7 @@ struct MeterForgetCommand: PrintingCommand {
   var quiet = false
 
   func run(_ output: Output) throws {
-    let known = try PairedMeters.load().all.first { $0.isMeant(by: meter) }
+    let known = try PairedMeters.load().all.first { $0.isIdentified(by: meter) }
     guard let address = known?.address ?? BluetoothArgument(argument: meter)?.address else {
       throw Failure(
         .missingInput, "\(displayed(meter)): no such paired meter; 'glucoport meter list' lists them")
@@ -232,8 +232,8 @@ struct MeterWaitCommand: PrintingCommand {
     do {
       meters =
         connect
-        ? try BluetoothMeters().approaching(address: bluetooth?.address, seconds: seconds)
-        : try BluetoothMeters().inReach(
+        ? try BluetoothMeters().waitForPairedMeter(address: bluetooth?.address, seconds: seconds)
+        : try BluetoothMeters().findPairedMeter(
           address: bluetooth?.address, serial: nil, seconds: seconds, isJob: true)
     } catch {
       throw SignalFlag.signal.map(ExitStatus.init(signal:)) ?? error

@@ -35,7 +35,7 @@ struct MeterListCommand: PrintingCommand {
   var json = false
 
   func run(_ output: Output) throws {
-    let meters = PluggedMeter.among(try USBBus().devices(), drivers: DriverRegister.all, shared: true)
+    let meters = PluggedMeter.meters(in: try USBBus().devices(), drivers: DriverRegister.all, shared: true)
     for meter in meters {
       try output.result(asJSON: json, MeterListObject(meter), orLines: [MeterListing.line(meter)])
     }
@@ -65,9 +65,9 @@ enum MeterListing {
   static func line(_ meter: PairedMeter) -> String {
     let read = meter.readAt.map { "last imported \(instant($0))" } ?? "never imported"
     let rest =
-      meter.restsUntil.map { ", passed over by jobs until \(instant($0)) after failed sessions" } ?? ""
+      meter.pausedUntil.map { ", passed over by jobs until \(instant($0)) after failed sessions" } ?? ""
     return
-      "\(meter.address)  Bluetooth  \(displayed(meter.name)): paired, \(read)\(meter.rests(at: Host.now()) ? rest : "")"
+      "\(meter.address)  Bluetooth  \(displayed(meter.name)): paired, \(read)\(meter.isPaused(at: Host.now()) ? rest : "")"
   }
 
   private static func state(_ meter: PluggedMeter) -> String {
@@ -122,7 +122,7 @@ private struct PairedMeterObject: Encodable {
     (address, name, serial) = (meter.address, meter.name, meter.serial)
     drivers = DriverRegister.all.filter { $0.usesBluetooth }.map { $0.id }
     readAt = meter.readAt.map(instant)
-    nextAttempt = meter.rests(at: Host.now()) ? meter.restsUntil.map(instant) : nil
+    nextAttempt = meter.isPaused(at: Host.now()) ? meter.pausedUntil.map(instant) : nil
   }
 }
 

@@ -42,7 +42,7 @@ struct MeterOpener {
     allowsObstacle: Bool = false, wrap: Wrap = { $1 },
     _ work: (PluggedMeter, MeterConnection) throws -> Result
   ) throws -> Result {
-    let meters = try meant(allowsObstacle: allowsObstacle, mayBeNone: false)
+    let meters = try selectedMeters(allowsObstacle: allowsObstacle, mayBeNone: false)
     guard let result = try perform(meters, wrap, work) else { throw Self.noSuchSerial }
     return result
   }
@@ -60,14 +60,14 @@ struct MeterOpener {
   func performIfPresent<Result>(
     _ work: (PluggedMeter, MeterConnection) throws -> Result
   ) throws -> Result? {
-    try perform(meters: meant(allowsObstacle: false, mayBeNone: true), ifPresent: true, work)
+    try perform(meters: selectedMeters(allowsObstacle: false, mayBeNone: true), ifPresent: true, work)
   }
 
   /// All connected meters that the options mean and that can be read.
   ///
   /// - Parameter mayBeNone: whether the result may be empty. Otherwise, a failure is thrown.
   func all(mayBeNone: Bool) throws -> [PluggedMeter] {
-    try meant(mayBeNone: mayBeNone) { try readable($0, allowsObstacle: false) }
+    try selectedMeters(mayBeNone: mayBeNone) { try readableMeters($0, allowsObstacle: false) }
   }
 
   /// Runs the work with the first of these meters that has the requested serial number; nil if none has it.
@@ -104,12 +104,12 @@ extension MeterOpener {
     return PluggedMeter.candidates(devices, drivers: DriverRegister.all, driver: options.driver)
   }
 
-  private func meant(allowsObstacle: Bool, mayBeNone: Bool) throws -> [PluggedMeter] {
-    try meant(mayBeNone: mayBeNone) { try meant($0, allowsObstacle: allowsObstacle) }
+  private func selectedMeters(allowsObstacle: Bool, mayBeNone: Bool) throws -> [PluggedMeter] {
+    try selectedMeters(mayBeNone: mayBeNone) { try selectedMeters($0, allowsObstacle: allowsObstacle) }
   }
 
   /// The meters that the options mean: those that are plugged in, else a paired Bluetooth meter in reach.
-  private func meant(
+  private func selectedMeters(
     mayBeNone: Bool, _ plugged: ([PluggedDevice]) throws -> [PluggedMeter]
   ) throws -> [PluggedMeter] {
     if !options.meansBluetooth {
@@ -123,7 +123,7 @@ extension MeterOpener {
       }
     }
     do {
-      let meters = try bluetooth.inReach(options, isJob: mayBeNone)
+      let meters = try bluetooth.findPairedMeter(options, isJob: mayBeNone)
       if meters.isEmpty, !mayBeNone { throw BluetoothMeters.noneInReach }
       return meters
     } catch {
@@ -134,15 +134,15 @@ extension MeterOpener {
   /// The only plugged meter; none if no meter is plugged in. If a serial number is requested, the result is
   /// the meter whose USB plug reports it. If none does, the result is all meters, whose serial numbers must
   /// then be read.
-  private func meant(_ devices: [PluggedDevice], allowsObstacle: Bool) throws -> [PluggedMeter] {
-    let readable = try readable(devices, allowsObstacle: allowsObstacle)
+  private func selectedMeters(_ devices: [PluggedDevice], allowsObstacle: Bool) throws -> [PluggedMeter] {
+    let readable = try readableMeters(devices, allowsObstacle: allowsObstacle)
     guard let serial = options.serial else {
       return readable.isEmpty ? [] : [try PluggedMeter.only(of: readable)]
     }
     return readable.first { $0.device.serial == serial }.map { [$0] } ?? readable
   }
 
-  private func readable(_ devices: [PluggedDevice], allowsObstacle: Bool) throws -> [PluggedMeter] {
+  private func readableMeters(_ devices: [PluggedDevice], allowsObstacle: Bool) throws -> [PluggedMeter] {
     let candidates = try candidates(devices)
     let readable = allowsObstacle ? candidates : candidates.filter { $0.model.obstacle == nil }
     if readable.isEmpty, let meter = candidates.first, let obstacle = meter.model.obstacle {
@@ -172,13 +172,13 @@ extension MeterOpener {
     do {
       return try perform(with: meter, opened: { last = $0 }, wrap, work)
     } catch let failure as Failure where readsAgain && last?.wasUnplugged == true && !SignalFlag.isRaised {
-      guard let meter = try returned(meter) else { throw failure }
+      guard let meter = try waitForReturn(of: meter) else { throw failure }
       return try perform(with: meter, opened: { _ in }, wrap, work)
     }
   }
 
   /// Waits up to five seconds until the meter is at the same port again; nil if it does not return.
-  private func returned(_ meter: PluggedMeter) throws -> PluggedMeter? {
+  private func waitForReturn(of meter: PluggedMeter) throws -> PluggedMeter? {
     guard meter.bluetooth == nil else { return nil }
     for _ in 0..<10 {
       // A signal ends the pause early. When the kernel has reset a meter, the meter and its kernel drivers

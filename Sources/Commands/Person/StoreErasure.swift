@@ -82,7 +82,7 @@ struct StoreErasure {
     }
     defer { lock.release() }
     if let setting { try await removeLogbook(setting) }
-    try FailureAfterRemoteChange.marking {
+    try FailureAfterRemoteChange.wrapFailures {
       try removeFiles(setting, hasStore: reader != nil)
       unreached.append(
         "stores of other people and computers that synced with this one, and copies that other programs made")

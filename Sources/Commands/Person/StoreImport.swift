@@ -63,7 +63,7 @@ struct StoreImport {
     try merge.requireCommonZone(with: store)
     let kept = try command.dryRun ? nil : keepCopy(of: store)
     let report = try merge.report(into: store)
-    if let kept { try say(kept, report.counts) }
+    if let kept { try reportCopy(kept, report.counts) }
     return try command.show(report, in: { store }, output)
   }
 
@@ -76,7 +76,7 @@ struct StoreImport {
   }
 
   /// Prints the name of the copy. If the merge changed nothing, or the store was empty, the copy is removed.
-  private func say(_ kept: BackupFile, _ counts: IngestCounts) throws {
+  private func reportCopy(_ kept: BackupFile, _ counts: IngestCounts) throws {
     let isChanged =
       counts.newReadings + counts.correctedReadings + counts.newRecords + counts.updatedRecords
       + counts.deletedRecords > 0

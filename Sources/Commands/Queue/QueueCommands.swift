@@ -82,7 +82,7 @@ struct QueueAddCommand: PrintingCommand {
     case .changes: return .changes
     case .records: return .records
     case .logbook: return .logbook
-    case .record: return .record(try whole(id ?? ""))
+    case .record: return .record(try completeID(id ?? ""))
     case .attachment: return .attachment(try digest(of: id ?? "", store))
     case .readings:
       let zone = try store.timezone()
@@ -94,7 +94,7 @@ struct QueueAddCommand: PrintingCommand {
 
   /// Checks that an id is complete. A record that the store lacks cannot be found by the first characters of
   /// its id.
-  private func whole(_ id: String) throws -> String {
+  private func completeID(_ id: String) throws -> String {
     let groups = id.split(separator: "-", omittingEmptySubsequences: false).map(\.count)
     guard groups == [8, 4, 4, 4, 12], id.allSatisfy({ $0 == "-" || $0.isHexDigit && $0.isASCII }) else {
       throw Failure(.usage, "'\(displayed(id))' is not the complete id of a record")
@@ -111,7 +111,7 @@ struct QueueAddCommand: PrintingCommand {
   }
 
   private func time(_ argument: TimeArgument?, _ zone: LogbookZone) -> Int64? {
-    argument?.placed(zone: zone, now: Host.now()).time.seconds
+    argument?.placedTime(zone: zone, now: Host.now()).time.seconds
   }
 }
 

@@ -119,7 +119,7 @@ struct ReadingChoice: ParsableArguments {
   /// The period in shown times. The zone is needed only for times relative to the present, such as `7d`.
   func range(_ store: Store) throws -> (since: DeviceTime?, until: DeviceTime?) {
     let zone = try store.timezone()
-    let range = [since, until].map { $0?.placed(zone: zone, now: Host.now()).time }
+    let range = [since, until].map { $0?.placedTime(zone: zone, now: Host.now()).time }
     if let since = range[0], let until = range[1], until <= since {
       throw Failure(.usage, "--until is not after --since, so no reading is between them")
     }

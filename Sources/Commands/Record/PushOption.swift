@@ -54,14 +54,14 @@ struct PushOption: ParsableArguments {
       }
     }
     for state in Set(states) {
-      if let why = why(state, failure) { output.message("glucoport: queued, not sent: \(why)") }
+      if let why = reasonStillQueued(state, failure) { output.message("glucoport: queued, not sent: \(why)") }
     }
     return current
   }
 
   /// Why an item is still queued after the attempt; nil if it is synced. `failure` is that of the whole
   /// attempt.
-  private func why(_ state: SyncState, _ failure: String?) -> String? {
+  private func reasonStillQueued(_ state: SyncState, _ failure: String?) -> String? {
     switch state {
     case .synced: nil
     case .queued(.conflict): "others also changed it; see 'glucoport conflict list'"

@@ -51,9 +51,9 @@ struct RecordAddCommand: AsyncPrintingCommand {
     let store = try namesOthers ? storeOptions.open(.editor) : storeOptions.openOrCreate(.editor, output)
     let zone = try store.timezone()
     if namesReading { fields["reading"] = .text(try reading(store).identity.text) }
-    let (time, placement) = TimeArgument.now.placed(zone: zone, now: Host.now())
+    let (time, placement) = TimeArgument.now.placedTime(zone: zone, now: Host.now())
     var draft = RecordDraft(kind: kind, at: time, placement: placement, fields: fields)
-    try content.place(&draft, in: store, zone: zone)
+    try content.setTimeAndEntry(of: &draft, in: store, zone: zone)
     let edit = try RecordEditor(store, at: Host.now()).add(draft, guid: Host.randomUUID())
     for edit in try await pushOption.attempt([edit], in: store, storeOptions, output, isQuiet: result.quiet) {
       try result.show("added", edit, store, output)

@@ -51,7 +51,7 @@ struct RecordAttachCommand: AsyncPrintingCommand {
     let entry = try store.record(named: id)
     let limit = try store.attachmentLimit()
     let intake = try ContentIntake(store)
-    let (time, placement) = TimeArgument.now.placed(zone: try store.timezone(), now: Host.now())
+    let (time, placement) = TimeArgument.now.placedTime(zone: try store.timezone(), now: Host.now())
     // Attachments that were added at the same time are sent in the order of their ids. So the ids are sorted,
     // and uploads send the files in the given order.
     let guids = files.map { _ in Host.randomUUID() }.sorted()

@@ -112,7 +112,7 @@ struct RecordEditCommand: AsyncPrintingCommand {
     // transaction that edits the fields.
     var placed = RecordDraft(
       kind: record.kind, at: record.deviceTime, placement: record.placement, fields: RecordFields())
-    try content.place(&placed, in: store, zone: zone)
+    try content.setTimeAndEntry(of: &placed, in: store, zone: zone)
     let copies = try RecordCopies(of: record, in: store)
     let edit = try RecordEditor(store, at: Host.now()).edit(record.guid) { draft in
       draft.fields = changes.applied(to: draft.fields)

@@ -100,7 +100,7 @@ struct RecordContentOptions: ParsableArguments {
     to at: TimeArgument, zone: LogbookZone, now: Int64, trusted: Int64?
   ) -> String? {
     let instant = at.instant(zone: zone, now: now)
-    let shown = at.placed(zone: zone, now: now).time.text.replacing("T", with: " ")
+    let shown = at.placedTime(zone: zone, now: now).time.text.replacing("T", with: " ")
     if let trusted, instant > trusted + maxLeadSeconds {
       let meant = at.timeOfDay.map { "did you mean 'yesterday \($0)'? Otherwise " } ?? ""
       return "\(shown) is in the future; \(meant)correct it, or add --force"
@@ -110,8 +110,8 @@ struct RecordContentOptions: ParsableArguments {
   }
 
   /// Sets the time and the entry of a record, if the options state them.
-  func place(_ draft: inout RecordDraft, in store: Store, zone: LogbookZone) throws {
-    if let at { (draft.deviceTime, draft.placement) = at.placed(zone: zone, now: Host.now()) }
+  func setTimeAndEntry(of draft: inout RecordDraft, in store: Store, zone: LogbookZone) throws {
+    if let at { (draft.deviceTime, draft.placement) = at.placedTime(zone: zone, now: Host.now()) }
     if let entry { draft.entryGuid = entry == "none" ? nil : try store.record(named: entry).guid }
   }
 }

@@ -50,7 +50,7 @@ struct RemoteTestCommand: AsyncPrintingCommand {
   func run(_ output: Output) async throws {
     let setting = try storeOptions.open(.reader).requireRemote()
     let login = try await setting.access.login()
-    let logbook = try await setting.access.ask(with: login) { try await $0.logbook() }
+    let logbook = try await setting.access.connect(with: login) { try await $0.logbook() }
     guard logbook.id == setting.logbook else {
       throw Failure(.otherLogbook(id: logbook.id), host: setting.access.url)
     }
@@ -97,7 +97,7 @@ struct RemotePageCommand: AsyncPrintingCommand {
   func run(_ output: Output) async throws {
     let setting = try storeOptions.open(.reader).requireRemote()
     try setting.refusePurged()
-    let link = try await setting.access.ask { remote in
+    let link = try await setting.access.connect { remote in
       guard let pages = remote.pages else {
         throw Failure(
           .configuration, "\(setting.access.url): this kind of server has no pages; use 'glucoport report'")

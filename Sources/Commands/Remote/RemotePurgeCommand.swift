@@ -47,7 +47,7 @@ struct RemotePurgeCommand: AsyncParsableCommand, ClassifiedCommand {
       throw Failure(.temporary, "\(path): the remote was changed meanwhile; try again")
     }
     if let logbook { try await LogbookPurge(setting: setting).purge(logbook) }
-    try FailureAfterRemoteChange.marking {
+    try FailureAfterRemoteChange.wrapFailures {
       try store.remove()
       output.line("the logbook and this store were removed")
       try output.finish()
@@ -89,7 +89,7 @@ struct LogbookPurge {
   ///
   /// - Throws: `Failure` if the server is not reachable, or if its type cannot remove logbooks.
   func logbook() async throws -> RemoteLogbook? {
-    let logbook: RemoteLogbook? = try await setting.access.ask { remote in
+    let logbook: RemoteLogbook? = try await setting.access.connect { remote in
       guard remote.purging != nil else {
         throw Failure(
           .configuration,
@@ -112,7 +112,7 @@ struct LogbookPurge {
 
   /// Removes the logbook. If it is already removed, this succeeds.
   func purge(_ logbook: RemoteLogbook) async throws {
-    try await setting.access.ask { remote in
+    try await setting.access.connect { remote in
       do throws(ServiceError) {
         try await remote.purging?.purge(logbook)
       } catch {

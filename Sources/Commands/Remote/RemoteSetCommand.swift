@@ -78,19 +78,19 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
       authorities: certificates.authorities, clientCertificate: certificates.client)
     let existing = try storeOptions.existing()
     for source in try existing?.sources() ?? [] { try SourceRemote.refuse(source.access, as: access) }
-    let logbook = try await access.ask { try await $0.logbook() }
+    let logbook = try await access.connect { try await $0.logbook() }
     if !otherPerson { try OthersPlaces(path)?.refuse(access, logbook, for: existing) }
     let output = Output()
     let store = try NewLogbook().openOrCreate(path, .sync, output)
     let joining = try await RemoteZone(access, store, zone, output)
     let change = try store.setRemote(
       access, logbook: logbook, isNewRemote: newRemote, after: joining.run, at: Host.now())
-    try FailureAfterRemoteChange.marking { try joining.join() }
+    try FailureAfterRemoteChange.wrapFailures { try joining.join() }
     output.line("\(address.text) · \(kind.title)")
     output.line("  \(RemoteText.line(logbook))")
     for line in RemoteText.missingPermissions(logbook) { output.line("  \(line)") }
     if change == .requeued { output.line("  everything is pending and will be sent to this logbook") }
-    try FailureAfterRemoteChange.marking { try output.finish() }
+    try FailureAfterRemoteChange.wrapFailures { try output.finish() }
   }
 
   private var tokenSource: TokenSource {
@@ -127,7 +127,7 @@ struct RemoteZone {
     }
     let run = RunStamp(node: Host.randomUUID(), number: 1, id: Host.randomUUID())
     do {
-      record = try await access.ask { try await BaseZone.fetch(from: $0, run) }
+      record = try await access.connect { try await BaseZone.fetch(from: $0, run) }
     } catch let failure as Failure {
       // A failure does not stop the command: the first upload fetches the zone before it sends anything.
       output.message("glucoport: \(failure.message); the first upload fetches the time zone")

@@ -80,7 +80,7 @@ struct FetchCommand: AsyncParsableCommand, PersonVisitor {
       }
       statuses.append(try await fetch(setting, run, output))
       // A program that reads the output gets the line about each source as soon as the source is done.
-      guard output.pass() else { break }
+      guard output.writeBuffer() else { break }
     }
     try output.finish()
     try ExitStatus.of(statuses).end()

@@ -84,9 +84,11 @@ struct FetchRun {
     case .open: break
     case .notDue(let next): return (.notDue(next), setting.state)
     case .asked(let next):
-      return held(setting) { "the source asked for no request before \(instant(next)) (\($0))" }
+      return resultWithoutRequest(setting) {
+        "the source asked for no request before \(instant(next)) (\($0))"
+      }
     case .waiting(let next):
-      return held(setting) {
+      return resultWithoutRequest(setting) {
         "the next attempt is due \(instant(next)), because the last one failed (\($0)); to try now, use --now"
       }
     case .blocked(let failure): return (.failed(failure, isKnown: true), setting.state)
@@ -99,7 +101,7 @@ struct FetchRun {
       try store.setState(state, of: setting)
       return (ending, state)
     } catch let failed as SourceRequest.Failed {
-      return try note(failed, setting, gate)
+      return try storeFailure(failed, setting, gate)
     }
   }
 
@@ -107,7 +109,7 @@ struct FetchRun {
   /// failure again.
   ///
   /// - Parameter reason: makes the message from the last error if the failure was temporary.
-  private func held(
+  private func resultWithoutRequest(
     _ setting: SourceSetting, _ reason: (_ lastError: String) -> String
   ) -> (ending: Ending, state: SourceState) {
     let persistent = setting.state.persistentFailure
@@ -117,7 +119,7 @@ struct FetchRun {
   }
 
   /// Stores in the state of the source that a fetch failed, for later runs.
-  private func note(
+  private func storeFailure(
     _ failed: SourceRequest.Failed, _ setting: SourceSetting, _ gate: SourceGate
   ) throws -> (ending: Ending, state: SourceState) {
     if SignalFlag.isRaised { throw failed.error.failure }
@@ -139,9 +141,9 @@ struct FetchRun {
       if digest != begun.digest {
         let (counts, contents) = try failingWithState(result.state) {
           try request.check(body)
-          return try importing(body, setting, request.options(for: store, of: body))
+          return try importContents(body, setting, request.options(for: store, of: body))
         }
-        note(contents, of: setting, &result.state)
+        update(contents, of: setting, &result.state)
         var stored = counts
         stored.hasMore = result.hasMore
         ending = .stored(stored)
@@ -154,7 +156,7 @@ struct FetchRun {
     return (ending, gate.succeeded(result.state, hasMore: result.hasMore, jitter: jitter))
   }
 
-  private func note(_ contents: SourceContents, of setting: SourceSetting, _ state: inout SourceState) {
+  private func update(_ contents: SourceContents, of setting: SourceSetting, _ state: inout SourceState) {
     let now = Host.now()
     // A Nightscout site keeps all values, and all of them are read. So there are no holes, which are times
     // with lost values.
@@ -187,7 +189,7 @@ struct FetchRun {
     }
   }
 
-  private func importing(
+  private func importContents(
     _ body: SourceBody, _ setting: SourceSetting, _ options: ExportOptions
   ) throws -> (Counts, SourceContents) {
     let contents = try SourceContents(body, options)

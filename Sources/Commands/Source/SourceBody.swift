@@ -103,12 +103,12 @@ struct SourceContents {
     firstName = firstName ?? reader.statedFirstName
     while hasMore {
       hasMore = try reader.read(into: &batch)
-      for reading in batch.readings { note(reading) }
+      for reading in batch.readings { observe(reading) }
       for record in batch.records {
         records += 1
         usesZone = usesZone || record.placement.source.placesShownTime
         statesZone = statesZone || record.guid == LogbookZones.baseGuid
-        note(record.deviceTime.seconds - Int64(record.placement.utcOffset))
+        observe(record.deviceTime.seconds - Int64(record.placement.utcOffset))
       }
       rejections += batch.rejections.count
       batch.removeItems()
@@ -117,17 +117,17 @@ struct SourceContents {
     if case .whole = end { end = reader.end }
   }
 
-  private mutating func note(_ reading: Reading) {
+  private mutating func observe(_ reading: Reading) {
     readings[reading.kind, default: 0] += 1
     usesZone = usesZone || reading.placement.source.placesShownTime
     let instant = reading.deviceTime.seconds - Int64(reading.placement.utcOffset)
-    note(instant)
+    observe(instant)
     if reading.kind == .cbg, !reading.marks.contains(.doubtfulTime) {
       values = Self.extended(values, instant)
     }
   }
 
-  private mutating func note(_ instant: Int64) { period = Self.extended(period, instant) }
+  private mutating func observe(_ instant: Int64) { period = Self.extended(period, instant) }
 
   private static func extended(_ range: ClosedRange<Int64>?, _ instant: Int64) -> ClosedRange<Int64> {
     guard let range else { return instant...instant }

@@ -87,11 +87,11 @@ struct SourceRequest {
     do {
       login = try await httpLogin()
     } catch let failure as Failure {
-      throw Failed(error: named(SourceFailure(failure)), state: state, wasAsked: false)
+      throw Failed(error: addingSourceName(to: SourceFailure(failure)), state: state, wasAsked: false)
     }
     do {
       let answer = try await SourceExchange.fetch(
-        login, known: (state.entityTag, state.lastModified), refusal: trouble(in:)
+        login, known: (state.entityTag, state.lastModified), refusal: statedFailure(in:)
       ) { try append($0, to: body) }
       var state = state
       (state.entityTag, state.lastModified) = (answer.entityTag, answer.lastModified)
@@ -99,12 +99,12 @@ struct SourceRequest {
       body.isKnownWhole = answer.statesEnd
       return Result(body: answer.isUnchanged ? nil : body, state: state)
     } catch let error as SourceFailure {
-      throw Failed(error: named(error), state: state, wasAsked: true)
+      throw Failed(error: addingSourceName(to: error), state: state, wasAsked: true)
     }
   }
 
   /// Adds the name of the source to a failure. With several sources, the message then shows which one failed.
-  private func named(_ error: SourceFailure) -> SourceFailure {
+  private func addingSourceName(to error: SourceFailure) -> SourceFailure {
     SourceFailure(
       Failure(error.failure.category, "\(setting.name): \(error.failure.message)"),
       retryAfterSeconds: error.retryAfterSeconds)
@@ -138,7 +138,7 @@ struct SourceRequest {
 
   /// The failure that an answer states, in a message without the source's name; nil if the answer states
   /// none.
-  private func trouble(in body: [UInt8]) -> SourceFailure? {
+  private func statedFailure(in body: [UInt8]) -> SourceFailure? {
     ServiceProblem.of(body, isPersonKnown: access.patient != nil).map { trouble in
       SourceFailure(
         Failure(trouble.category, trouble.reason), retryAfterSeconds: trouble.retryAfterSeconds)
@@ -159,15 +159,15 @@ struct SourceRequest {
     } catch let failure as Failure {
       let wasAsked = failure.category != .missingInput && failure.category != .permission
       throw Failed(
-        error: named(SourceFailure(failure)), state: state, wasAsked: wasAsked)
+        error: addingSourceName(to: SourceFailure(failure)), state: state, wasAsked: wasAsked)
     }
     state.exitStatus = ending.failure ?? "status 0"
     state.lastLine = ending.lastLine.isEmpty ? nil : ending.lastLine
     guard let reason = ending.failure else { return Result(body: body, state: state) }
     // A command may fail and still print the answer of a service, which explains more than an exit status.
     let (head, isWhole) = try body.head()
-    if isWhole, let found = trouble(in: head) {
-      throw Failed(error: named(found), state: state, wasAsked: true)
+    if isWhole, let found = statedFailure(in: head) {
+      throw Failed(error: addingSourceName(to: found), state: state, wasAsked: true)
     }
     let words = state.lastLine.map { ": \($0)" } ?? ""
     let category = Self.category(ofStatus: ending.exitStatus)
@@ -208,7 +208,7 @@ struct SourceRequest {
       made.end = limit
       login = made
     } catch let failure as Failure {
-      throw Failed(error: named(SourceFailure(failure)), state: state, wasAsked: false)
+      throw Failed(error: addingSourceName(to: SourceFailure(failure)), state: state, wasAsked: false)
     }
     do {
       let walk = try await SourceSite.fetch(login, after: state.cursor) { try append($0, to: body) }
@@ -218,7 +218,7 @@ struct SourceRequest {
       body.isKnownWhole = true
       return Result(body: body, state: state, hasMore: walk.hasMore)
     } catch let error as SourceFailure {
-      throw Failed(error: named(error), state: state, wasAsked: true)
+      throw Failed(error: addingSourceName(to: error), state: state, wasAsked: true)
     }
   }
 }
@@ -252,8 +252,8 @@ extension SourceRequest {
   /// - Throws: `SourceFailure` with the reason.
   func check(_ body: SourceBody) throws {
     let (head, isWhole) = try body.head()
-    if isWhole || head.first == UInt8(ascii: "<"), let found = trouble(in: head) {
-      throw named(found)
+    if isWhole || head.first == UInt8(ascii: "<"), let found = statedFailure(in: head) {
+      throw addingSourceName(to: found)
     }
     guard head.contains(where: { $0 > 0x20 }) else {
       throw SourceFailure(

@@ -180,7 +180,7 @@ struct SourceSetCommand: AsyncParsableCommand, ClassifiedCommand {
     output.line(SourceText.title(setting))
     for line in preview.lines { output.line("  \(line)") }
     if !yes {
-      guard output.pass() else { return }
+      guard output.writeBuffer() else { return }
       try Confirmation.require(
         "Import these data into \(displayed(path)), also in future?", otherwise: "the source was not set",
         output)
@@ -188,7 +188,7 @@ struct SourceSetCommand: AsyncParsableCommand, ClassifiedCommand {
     let store = try storeOptions.openOrCreate(.importer, output)
     try store.setSource(setting)
     output.line("  set; 'glucoport fetch' imports it")
-    try FailureAfterRemoteChange.marking { try output.finish() }
+    try FailureAfterRemoteChange.wrapFailures { try output.finish() }
   }
 
   /// The access to the source that the options describe.

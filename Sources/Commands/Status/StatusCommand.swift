@@ -264,7 +264,7 @@ struct StatusWatch {
       } else if text != shown {
         output.line(text)
         // If the reader has closed the pipe, it needs no more output.
-        guard output.pass() else { return }
+        guard output.writeBuffer() else { return }
         shown = text
       }
       usleep(Self.pauseMicroseconds)

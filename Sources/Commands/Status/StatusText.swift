@@ -251,7 +251,7 @@ struct StatusText {
       remote.lastSuccess.map { "last upload \(instant($0))" }
       ?? "no upload to \(displayed(remote.access.url)) yet"
     if let oldest = sync.oldestPending { line += " · oldest pending since \(instant(oldest))" }
-    line += UploadText.moved(
+    line += UploadText.movedPart(
       overview.siteMoves.readings, overview.siteMoves.records, "to move on the site")
     if sync.downloads > 0 { line += " · \(counted(sync.downloads, "download")) queued" }
     // Refused contents of attachments are subtracted, since another line shows them.

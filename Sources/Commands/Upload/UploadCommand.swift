@@ -119,12 +119,12 @@ struct UploadCommand: AsyncParsableCommand, PersonVisitor {
       output.message(
         "glucoport: the next download is not due yet; to download now, omit --unattended")
     }
-    if !quiet, let undone = try undone(run.store) { output.message("glucoport: \(undone)") }
+    if !quiet, let undone = try skippedWork(run.store) { output.message("glucoport: \(undone)") }
     try show(ending, summary, login, report)
   }
 
   /// The sentence about what `--push-only` or `--pull-only` left undone; nil if nothing was left undone.
-  private func undone(_ store: Store) throws -> String? {
+  private func skippedWork(_ store: Store) throws -> String? {
     if pushOnly { return "--push-only: changes by others were not downloaded" }
     guard pullOnly else { return nil }
     let overview = try store.overview(ingests: 0)
@@ -157,7 +157,7 @@ struct UploadCommand: AsyncParsableCommand, PersonVisitor {
           recordsToMove: overview.siteMoves.records))
     } else if !quiet {
       let attachments = contents == 0 ? "" : ", \(counted(contents, "attachment"))"
-      let moves = UploadText.moved(
+      let moves = UploadText.movedPart(
         overview.siteMoves.readings, overview.siteMoves.records, "to move on the site")
       output.line(
         "pending: \(counted(overview.pendingReadings, "reading")), \(counted(overview.pendingRecords, "record"))\(attachments)\(moves); nothing was sent or changed"

@@ -87,7 +87,7 @@ struct UploadRun {
       now: { Host.now() }, makeID: { UUID().uuidString.lowercased() }, jitter: { Double.random(in: 0..<1) },
       isOutOfTime: { end.map { ContinuousClock.now >= $0 } ?? false },
       isOutOfBytes: { Int64(traffic.sent + traffic.received) >= maxBytes })
-    return try await setting.access.ask(with: login) { remote in
+    return try await setting.access.connect(with: login) { remote in
       let session = UploadSession(store, remote, named: setting.access.url, options, environment)
       let ending = try await session.run(show)
       return (ending, session.summary)

@@ -61,14 +61,14 @@ enum UploadText {
       + part("merged", summary.merged) + " · conflicts \(grouped(summary.conflicts))"
       + part("refused", summary.refused) + part("left for the next run", summary.setAside)
       + part("queued again", summary.requeued)
-      + moved(summary.movedReadings, summary.movedRecords, "moved on the site")
-      + moved(summary.readingsToMove, summary.recordsToMove, "to move on the site")
-      + moved(summary.removedReadings, summary.removedRecords, "removed from the site")
-      + moved(summary.readingsToRemove, summary.recordsToRemove, "to remove from the site")
+      + movedPart(summary.movedReadings, summary.movedRecords, "moved on the site")
+      + movedPart(summary.readingsToMove, summary.recordsToMove, "to move on the site")
+      + movedPart(summary.removedReadings, summary.removedRecords, "removed from the site")
+      + movedPart(summary.readingsToRemove, summary.recordsToRemove, "to remove from the site")
   }
 
   /// The part of a line about documents that were moved or removed on a site. It is empty if there are none.
-  static func moved(_ readings: Int, _ records: Int, _ words: String) -> String {
+  static func movedPart(_ readings: Int, _ records: Int, _ words: String) -> String {
     let counts = [(readings, "reading"), (records, "record")].filter { $0.0 > 0 }
       .map { counted($0.0, $0.1) }
     return counts.isEmpty ? "" : " · \(counts.joined(separator: ", ")) \(words)"

@@ -345,19 +345,19 @@ extension DayCurve {
   /// from the logbook's, the day first gets the sensor's clock.
   fileprivate mutating func arrange() {
     let pieces = clockPieces
-    if !pieces.isEmpty { follow(pieces) }
-    sensor = placed(sensor, pieces)
-    sticks = placed(sticks, pieces)
-    scans = placed(scans, pieces)
-    leftOutSticks = placed(leftOutSticks, pieces)
-    events = placed(events, pieces)
-    leftOutEvents = placed(leftOutEvents, pieces)
+    if !pieces.isEmpty { useClock(pieces) }
+    sensor = convertingInstants(of: sensor, pieces)
+    sticks = convertingInstants(of: sticks, pieces)
+    scans = convertingInstants(of: scans, pieces)
+    leftOutSticks = convertingInstants(of: leftOutSticks, pieces)
+    events = convertingInstants(of: events, pieces)
+    leftOutEvents = convertingInstants(of: leftOutEvents, pieces)
   }
 
-  private func placed<Item: ShownItem>(_ items: [Item], _ pieces: [ClockPiece]) -> [Item] {
+  private func convertingInstants<Item: ShownItem>(of items: [Item], _ pieces: [ClockPiece]) -> [Item] {
     var items = items
     for index in items.indices {
-      items[index].instant = place(of: items[index].deviceTime, at: items[index].instant, pieces)
+      items[index].instant = shownInstant(of: items[index].deviceTime, at: items[index].instant, pieces)
     }
     return items
   }
@@ -379,7 +379,7 @@ extension DayCurve {
 
   /// Replaces the clock of the day with that of a sensor. The day begins at midnight by the sensor's first
   /// offset, and ends at midnight by its last offset.
-  private mutating func follow(_ pieces: [ClockPiece]) {
+  private mutating func useClock(_ pieces: [ClockPiece]) {
     guard let first = pieces.first, let last = pieces.last else { return }
     period = Period(start: midnight - first.offset, end: midnight + 86400 - last.offset)
     clockChanges = zip(pieces, pieces.dropFirst()).map { old, new in
@@ -402,7 +402,7 @@ extension DayCurve {
   ///
   /// Otherwise it is the instant at which the day's clock shows the same time. If the clock shows this time
   /// twice, the nearer instant is used.
-  private func place(of time: DeviceTime, at instant: Int64, _ pieces: [ClockPiece]) -> Int64 {
+  private func shownInstant(of time: DeviceTime, at instant: Int64, _ pieces: [ClockPiece]) -> Int64 {
     let offset = time.seconds - instant
     let piece = pieces.last { $0.start <= instant } ?? pieces.first
     let isOfClock = piece.map { $0.offset == offset } ?? clockOffsets.contains(offset)

@@ -60,7 +60,7 @@ struct PlotArea: Sendable {
       .filter { glucose.milligrams($0) < highest * 0.97 }
     let places = [top] + limits.map { y(glucose.milligrams($0)) } + [bottom]
     let texts = [glucose.number(highest)] + limits.map(glucose.limit) + ["0"]
-    let apart = ReportPage.apart(places, by: font.size + 0.5, from: top, to: bottom)
+    let apart = ReportPage.spreadApart(places, by: font.size + 0.5, from: top, to: bottom)
     for (place, text) in zip(apart, texts) {
       drawing.text(text, left - 4, place + font.size * 0.36, font, .text, .end)
     }
@@ -77,7 +77,7 @@ struct PlotArea: Sendable {
       drawing.line(left, place, right, place, Drawing.Stroke(ink: .limit, width: width))
     }
     guard let font else { return }
-    for (limit, place) in zip(limits, ReportPage.apart(places, by: 6, from: top, to: bottom)) {
+    for (limit, place) in zip(limits, ReportPage.spreadApart(places, by: 6, from: top, to: bottom)) {
       drawing.text(glucose.limit(limit), left - 3, place + 2.2, font, .text, .end)
     }
   }

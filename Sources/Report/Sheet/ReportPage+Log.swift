@@ -110,7 +110,7 @@ extension ReportPage {
 
   private static func font(_ count: Int) -> Drawing.Font { Drawing.Font(size: count > 1 ? 7.5 : 8.5) }
 
-  private func sign(_ level: GlucoseLevel) -> String {
+  private func levelSign(_ level: GlucoseLevel) -> String {
     switch contents.targets.band(of: level) {
     case .veryLow: "▼▼"
     case .low: "▼"
@@ -119,7 +119,7 @@ extension ReportPage {
     }
   }
 
-  private func text(_ level: GlucoseLevel) -> String { sign(level) + glucose.level(level) }
+  private func text(_ level: GlucoseLevel) -> String { levelSign(level) + glucose.level(level) }
 
   private func width(of entry: StickLog.Entry, _ font: Drawing.Font) -> Double {
     font.width(text(entry.level))

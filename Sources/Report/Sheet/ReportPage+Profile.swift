@@ -75,7 +75,7 @@ extension ReportPage {
   private static func names(_ values: [Double], _ area: PlotArea, on drawing: inout Drawing) {
     let names = ["95 %", "75 %", "50 %", "25 %", "5 %"]
     let wanted = values.reversed().map(area.y)
-    for (index, place) in apart(wanted, by: 8.5, from: area.top + 3, to: area.bottom - 2).enumerated() {
+    for (index, place) in spreadApart(wanted, by: 8.5, from: area.top + 3, to: area.bottom - 2).enumerated() {
       drawing.line(
         area.right + 1, wanted[index], area.right + 8, place, Drawing.Stroke(ink: .line, width: 0.4))
       drawing.text(names[index], area.right + 10, place + 2.8, Drawing.Font(size: 7.5, isBold: index == 2))

@@ -191,7 +191,7 @@ extension ReportPage {
       y += size
       if let limit = borders[band] ?? nil { limits.append((y, glucose.limit(limit))) }
     }
-    for (limit, place) in zip(limits, Self.apart(limits.map(\.y), by: 8, from: top, to: bottom)) {
+    for (limit, place) in zip(limits, Self.spreadApart(limits.map(\.y), by: 8, from: top, to: bottom)) {
       drawing.text(limit.text, left - 4, place + 2.5, .small, .text, .end)
     }
   }
@@ -209,7 +209,8 @@ extension ReportPage {
   }
 
   /// The positions from top to bottom, moved apart so that no text covers another.
-  static func apart(_ wanted: [Double], by distance: Double, from top: Double, to bottom: Double) -> [Double]
+  static func spreadApart(_ wanted: [Double], by distance: Double, from top: Double, to bottom: Double)
+    -> [Double]
   {
     var places = wanted
     for index in places.indices {
