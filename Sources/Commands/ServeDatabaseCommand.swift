@@ -156,7 +156,7 @@ struct ServeImportCommand: PrintingCommand {
     let source = try FolderSource(folder: from.path)
     let database = try target.database()
     try source.requireUnmoved(exceptTo: database)
-    try target.requireRoom(for: source.directory(), isRepeated: source.wasMarked)
+    try target.requireCapacity(for: source.directory(), isRepeated: source.wasMarked)
     try source.mark(database)
     output.line(transferred(try source.move(to: target)))
     try source.close()

@@ -57,8 +57,8 @@ final class OpenConnections: Sendable {
   }
 
   /// Notes that a request begins on a connection, or that its answer has ended.
-  func note(_ channel: any Channel, isWorking: Bool) {
-    open.withLock { $0.table.note(ObjectIdentifier(channel), isWorking: isWorking) }
+  func update(_ channel: any Channel, isWorking: Bool) {
+    open.withLock { $0.table.update(ObjectIdentifier(channel), isWorking: isWorking) }
   }
 }
 
@@ -183,7 +183,7 @@ struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
   mutating func remove(_ id: ID) { entries[id] = nil }
 
   /// Notes that a request begins on a connection, or that its answer has ended.
-  mutating func note(_ id: ID, isWorking: Bool) {
+  mutating func update(_ id: ID, isWorking: Bool) {
     last += 1
     entries[id]?.isWorking = isWorking
     entries[id]?.place = last

@@ -93,10 +93,10 @@ struct AnswerDelivery: Sendable {
   let time: Duration
   let connections: OpenConnections
 
-  func begin(_ bytes: Int) async -> Bool { await limits.take(bytes, for: login) }
+  func begin(_ bytes: Int) async -> Bool { await limits.reserve(bytes, for: login) }
 
   /// Notes that the answer has ended, so that the connection counts as silent.
-  func end() { connections.note(channel, isWorking: false) }
+  func end() { connections.update(channel, isWorking: false) }
 
   func body(_ bytes: [UInt8], endsConnection: Bool) -> ResponseBody {
     let count = bytes.count

@@ -32,7 +32,7 @@ struct IncomingBody: Sendable {
       let value: Value
       if isPacked {
         let unpacked = try unpack(body)
-        guard await tally.take(unpacked.count) else { throw busy }
+        guard await tally.reserve(unpacked.count) else { throw busy }
         value = try await use(unpacked)
       } else {
         value = try await use(body)
@@ -51,7 +51,7 @@ struct IncomingBody: Sendable {
 private actor ByteTally {
   private let limits: WorkLimits
   private let login: String
-  private var taken = 0
+  private var reserved = 0
   /// The number of bytes received so far.
   private(set) var arrived = 0
 
@@ -60,17 +60,17 @@ private actor ByteTally {
     self.login = login
   }
 
-  func take(_ bytes: Int) async -> Bool {
-    guard await limits.take(bytes, for: login) else { return false }
-    taken += bytes
+  func reserve(_ bytes: Int) async -> Bool {
+    guard await limits.reserve(bytes, for: login) else { return false }
+    reserved += bytes
     return true
   }
 
-  func note(arrived bytes: Int) { arrived += bytes }
+  func count(arrived bytes: Int) { arrived += bytes }
 
   func release() async {
-    await limits.release(taken, for: login)
-    taken = 0
+    await limits.release(reserved, for: login)
+    reserved = 0
   }
 }
 
@@ -128,8 +128,8 @@ extension IncomingBody {
         var bytes: [UInt8] = []
         for try await buffer in request.body {
           guard bytes.count + buffer.readableBytes <= maxBytes else { throw tooLarge }
-          guard await tally.take(buffer.readableBytes) else { throw busy }
-          await tally.note(arrived: buffer.readableBytes)
+          guard await tally.reserve(buffer.readableBytes) else { throw busy }
+          await tally.count(arrived: buffer.readableBytes)
           bytes.append(contentsOf: buffer.readableBytesView)
         }
         return bytes

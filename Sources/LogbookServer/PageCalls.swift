@@ -83,7 +83,7 @@ struct PageCalls: Sendable {
     guard let parameters = parameters(incoming) else {
       throw Refusal(.badRequest, "This page does not exist: its address has wrong parameters.")
     }
-    guard await atWork.take(1, for: login.name) else {
+    guard await atWork.reserve(1, for: login.name) else {
       var refusal = Refusal(.busy, "Another page is being made; reload in a moment.")
       refusal.retryAfterSeconds = 2
       throw refusal

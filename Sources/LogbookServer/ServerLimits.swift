@@ -15,7 +15,7 @@ actor WorkLimits {
 
   /// Reserves an amount for a login. Returns false if it exceeds a limit. The first work in progress may
   /// exceed the total limit, and the first work of a login may exceed the limit of a login.
-  func take(_ amount: Int, for login: String) -> Bool {
+  func reserve(_ amount: Int, for login: String) -> Bool {
     let own = reservedByLogin[login] ?? 0
     guard reserved == 0 || reserved + amount <= max, own == 0 || own + amount <= maxPerLogin else {
       return false

@@ -46,7 +46,7 @@ struct WireResponder: Sendable {
 
   func respond(to request: Request, from origin: RequestOrigin) async -> Response {
     let start = ContinuousClock.now
-    connections.note(origin.channel, isWorking: true)
+    connections.update(origin.channel, isWorking: true)
     let incoming = IncomingRequest(request)
     let route = WireRoute(path: incoming.path, method: request.method)
     var loginName: String?
@@ -110,7 +110,7 @@ extension WireResponder {
     guard !WireRoute.writes(method) || route == .pageLinks || login.role == .write else {
       throw Refusal(.readOnly, "this token may only read")
     }
-    guard await requests.take(1, for: login.name) else {
+    guard await requests.reserve(1, for: login.name) else {
       var refusal = Refusal(.busy, "too many requests at the same time; try again")
       refusal.retryAfterSeconds = 1
       throw refusal

@@ -13,7 +13,9 @@ package enum JSONValue: Hashable, Sendable {
 
   /// Parses a whole body.
   package static func read(_ body: [UInt8]) throws(JSONError) -> JSONValue {
-    try JSONScanner.read(mended(body)) { (reader) throws(JSONError) in try JSONValue(&reader) }
+    try JSONScanner.read(replacingLoneSurrogates(in: body)) { (reader) throws(JSONError) in
+      try JSONValue(&reader)
+    }
   }
 
   package init(_ reader: inout JSONScanner) throws(JSONError) {
@@ -102,7 +104,7 @@ extension JSONValue {
   /// The body, with U+FFFD in place of each half of a surrogate pair. Programs that truncate texts inside a
   /// character produce such halves, and JavaScript keeps them. Without this change, a single note with such a
   /// half would make every pull fail.
-  package static func mended(_ body: [UInt8]) -> [UInt8] {
+  package static func replacingLoneSurrogates(in body: [UInt8]) -> [UInt8] {
     var body = body
     var index = 0
     // The body is changed in place, without slices. A slice that exists during a change would cause a copy of

@@ -49,7 +49,7 @@ package struct NightscoutDocument: Hashable, Sendable {
 
   /// Whether the insulin or carbohydrates of the document would count on a running site, even if it is
   /// deleted.
-  package var acts: Bool {
+  package var countsOnSite: Bool {
     ["insulin", "carbs"].contains { name in members[name]?.number.map { $0 != 0 } ?? false }
   }
 

@@ -82,8 +82,8 @@ package enum NightscoutEntry {
       "occurrence": .number(Double(reading.occurrence)), "device_time": .text(reading.deviceTime.text),
       "utc_offset": .text(DeviceTime.offsetText(reading.placement.utcOffset)),
       "offset_source": .text(reading.placement.source.name), "unit": .text(reading.measurement.unit.name),
-      "vendor": NightscoutText.sealed(device.vendor), "model": NightscoutText.sealed(device.model),
-      "serial": NightscoutText.sealed(device.serial), "format": .text(device.format),
+      "vendor": NightscoutText.encoded(device.vendor), "model": NightscoutText.encoded(device.model),
+      "serial": NightscoutText.encoded(device.serial), "format": .text(device.format),
     ]
     // A Double can represent every integer up to this limit. Larger positions are written as text.
     if reading.position.magnitude > 1 << 53 { parts["position"] = .text(String(reading.position)) }
@@ -272,7 +272,7 @@ extension NightscoutEntry {
     else {
       return nil
     }
-    let texts = ["vendor", "model", "serial", "format"].map { NightscoutText.opened(own[$0]) ?? "" }
+    let texts = ["vendor", "model", "serial", "format"].map { NightscoutText.decoded(own[$0]) ?? "" }
     guard texts.allSatisfy({ $0.utf8.count <= maxModel && !$0.utf8.contains(0) }) else { return nil }
     return (reading, Device(vendor: texts[0], model: texts[1], serial: texts[2], format: texts[3]))
   }

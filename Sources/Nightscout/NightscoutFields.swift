@@ -43,7 +43,7 @@ extension NightscoutFields {
     if date.isEmpty { return self[.dateString].instant }
     guard let instant = date.instant else { return nil }
     guard instant.isWallClock else { return instant }
-    if let definite = definite([.dateString, .mills]) { return definite }
+    if let definite = firstWithOffset([.dateString, .mills]) { return definite }
     // The text may state an offset in a notation that cannot be parsed. Then `date` may be in UTC, as on
     // servers, so it is not used.
     let text = self[.dateString]
@@ -54,11 +54,11 @@ extension NightscoutFields {
   /// offset.
   package var treatmentInstant: Instant? {
     let members: [NightscoutMember] = [.createdAt, .date, .timestamp, .mills]
-    return definite(members) ?? members.lazy.compactMap { self[$0].instant }.first
+    return firstWithOffset(members) ?? members.lazy.compactMap { self[$0].instant }.first
   }
 
   /// The first of these members' times that states an offset.
-  @usableFromInline func definite(_ members: [NightscoutMember]) -> Instant? {
+  @usableFromInline func firstWithOffset(_ members: [NightscoutMember]) -> Instant? {
     members.lazy.compactMap { self[$0].instant }.first { !$0.isWallClock }
   }
 

@@ -15,7 +15,7 @@ package struct NightscoutPart: Hashable, Sendable {
   /// The values of the members for other programs, when glucoport last wrote them. If a member has another
   /// value, another program has edited it.
   package var seen: [String: JSONValue]
-  /// For each node, the last change that was accepted from it, as `mark` returns it.
+  /// For each node, the last change that was accepted from it, as `identifier(of:)` returns it.
   package private(set) var sent: [String]
   /// The server's clock when glucoport last wrote this record, in milliseconds; nil if unknown.
   package private(set) var writtenAt: Int64?
@@ -63,7 +63,7 @@ package struct NightscoutPart: Hashable, Sendable {
   /// object, change its numbers, and refuse some names of fields.
   var json: JSONValue {
     var members: [String: JSONValue] = [
-      "guid": .text(guid), "state": .text(sealedState), "digest": .text(state.digest), "seen": .object(seen),
+      "guid": .text(guid), "state": .text(escapedState), "digest": .text(state.digest), "seen": .object(seen),
       "sent": .list(sent.suffix(Self.maxSent).map(JSONValue.text)),
     ]
     if let writtenAt { members["written_at"] = .number(Double(writtenAt)) }
@@ -71,19 +71,19 @@ package struct NightscoutPart: Hashable, Sendable {
   }
 
   /// The state's JSON without the character `<`, since API v1 rewrites texts that contain it.
-  private var sealedState: String { state.json.replacing("<", with: "\\u003c") }
+  private var escapedState: String { state.json.replacing("<", with: "\\u003c") }
 
   /// Stores that a change was accepted.
   ///
   /// - Parameter now: the server's clock in milliseconds.
-  package mutating func note(_ change: RecordChange, at now: Int64) {
+  package mutating func recordAccepted(_ change: RecordChange, at now: Int64) {
     writtenAt = now
     sent.removeAll { $0.hasPrefix(change.node) }
-    sent.append(Self.mark(change))
+    sent.append(Self.identifier(of: change))
   }
 
   /// A text that identifies an accepted change: node, version and digest.
-  package static func mark(_ change: RecordChange) -> String {
+  package static func identifier(of change: RecordChange) -> String {
     "\(change.node) \(change.version) \(change.digest.prefix(12))"
   }
 }

@@ -29,13 +29,13 @@ package enum NightscoutText {
 
   /// A JSON value for a text that API v1 cannot change. A text with `<` is encoded in base64, since API v1
   /// would treat it as HTML.
-  static func sealed(_ text: String) -> JSONValue {
+  static func encoded(_ text: String) -> JSONValue {
     guard text.contains("<") else { return .text(text) }
     return .object([base64: .text(Data(text.utf8).base64EncodedString())])
   }
 
-  /// The text in a value that `sealed` made; nil for any other value.
-  package static func opened(_ value: JSONValue?) -> String? {
+  /// The text in a value that `encoded` made; nil for any other value.
+  package static func decoded(_ value: JSONValue?) -> String? {
     if let text = value?.text { return text }
     guard let bytes = value?[base64]?.text.flatMap({ Data(base64Encoded: $0) }) else { return nil }
     return String(validating: bytes, as: UTF8.self)

@@ -119,7 +119,7 @@ package enum NightscoutTreatment {
     members["created_at"] = part.seen["created_at"]
     members["utcOffset"] = .number(Double(minutes(part.state)))
     members["enteredBy"] = .text(NightscoutDocument.app)
-    members[NightscoutDocument.ownName] = own([part], writer)
+    members[NightscoutDocument.ownName] = ownMember([part], writer)
     return members
   }
 
@@ -139,7 +139,7 @@ package enum NightscoutTreatment {
   }
 
   /// The value of the member `glucoport` that contains these parts.
-  package static func own(_ parts: [NightscoutPart], _ writer: NightscoutWriter) -> JSONValue {
+  package static func ownMember(_ parts: [NightscoutPart], _ writer: NightscoutWriter) -> JSONValue {
     .object(writer.members.merging(["parts": .list(parts.map(\.json))]) { $1 })
   }
 
@@ -160,8 +160,8 @@ extension NightscoutTreatment {
     // No member shows a further dose, so no other program can have edited it.
     guard !state.isDeleted, !part.seen.isEmpty else { return state }
     for (member, field) in fields(state.kind) {
-      let seen = plain(part.seen[member.name] ?? .null, member)
-      let found = plain(document[member], member)
+      let seen = originalValue(part.seen[member.name] ?? .null, member)
+      let found = originalValue(document[member], member)
       if seen == found || (member == .duration && isRounded(seen, found)) { continue }
       state.fields[field] = found
     }
@@ -177,7 +177,8 @@ extension NightscoutTreatment {
 
   /// The value as it was written, before changes by the server. A missing value, 0 and an empty text are
   /// equal, and escaped HTML is restored.
-  private static func plain(_ value: some NightscoutValue, _ member: NightscoutMember) -> FieldValue? {
+  private static func originalValue(_ value: some NightscoutValue, _ member: NightscoutMember) -> FieldValue?
+  {
     guard member == .notes else { return value.jsonNumber.flatMap { $0 == 0 ? nil : .number($0) } }
     let text = NightscoutText.unescaped(value.plainText)
     return text.isEmpty ? nil : .text(text)
@@ -197,7 +198,9 @@ extension NightscoutTreatment {
 extension NightscoutTreatment {
   /// The records in the usual members, and a glucose value that a person entered. The records have the same
   /// guids as after an import of the site's export.
-  package static func foreign(_ document: NightscoutDocument, _ zone: NightscoutZone) -> NightscoutContents {
+  package static func foreignContents(of document: NightscoutDocument, _ zone: NightscoutZone)
+    -> NightscoutContents
+  {
     guard let instant = document.treatmentInstant else {
       return NightscoutContents(rejections: [NightscoutRefusal.noDate])
     }
@@ -248,7 +251,7 @@ extension NightscoutTreatment {
     var contents = NightscoutContents(records: parts.map { record($0, document, zone) })
     let isOurs = document[.app].text == NightscoutDocument.app
     if !isOurs || parts.isEmpty {
-      let foreign = foreign(document, zone)
+      let foreign = foreignContents(of: document, zone)
       contents.rejections = foreign.rejections
       contents.reading = isOurs ? nil : foreign.reading
       let guids = Set(parts.map(\.guid))

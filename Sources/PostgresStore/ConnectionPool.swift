@@ -84,7 +84,7 @@ struct ConnectionPool: Sendable {
     case .success(let value): return value
     case .failure(let error as ServiceError): throw error
     case .failure(let error as DatabaseError):
-      faults.note(error)
+      faults.log(error)
       throw error.serviceError
     case .failure(let error): throw DatabaseError.unexpected("\(type(of: error))").serviceError
     }
@@ -95,7 +95,7 @@ struct ConnectionPool: Sendable {
 
   /// A free connection; nil if none becomes free in time, or if the request is cancelled.
   private func connection() async -> PooledConnection? {
-    switch await queue.take() {
+    switch await queue.requestConnection() {
     case .connection(let connection): return connection
     case .waiter(let number):
       return await withTaskGroup(of: Void.self) { group in
@@ -103,7 +103,7 @@ struct ConnectionPool: Sendable {
           do { try await Task.sleep(for: limits.acquireTime) } catch {
             // The sleep ended early, because the request got a connection or was cancelled.
           }
-          await queue.giveUp(number)
+          await queue.cancel(number)
         }
         let connection = await queue.wait(number)
         group.cancelAll()
@@ -115,7 +115,7 @@ struct ConnectionPool: Sendable {
 
 /// The free connections of a pool, and the requests that wait for one, in the order of their arrival.
 actor PoolQueue {
-  enum Place {
+  enum Ticket {
     case connection(PooledConnection)
     /// The request must wait. The number identifies it.
     case waiter(Int)
@@ -137,7 +137,7 @@ actor PoolQueue {
     self.maxConnections = maxConnections
   }
 
-  func take() -> Place {
+  func requestConnection() -> Ticket {
     if let connection = idle.popLast() {
       figures.busy += 1
       return .connection(connection)
@@ -153,7 +153,7 @@ actor PoolQueue {
     return .waiter(nextNumber)
   }
 
-  /// Waits until the request gets a connection; nil after `giveUp`.
+  /// Waits until the request gets a connection; nil after `cancel`.
   func wait(_ number: Int) async -> PooledConnection? {
     if let connection = granted.removeValue(forKey: number) { return connection }
     guard waiters.contains(number) else { return nil }
@@ -161,7 +161,7 @@ actor PoolQueue {
   }
 
   /// Ends the wait of a request that has not got a connection.
-  func giveUp(_ number: Int) {
+  func cancel(_ number: Int) {
     guard let place = waiters.firstIndex(of: number) else { return }
     waiters.remove(at: place)
     figures.waiting = waiters.count
@@ -392,7 +392,7 @@ private struct DatabaseSession {
   ) throws -> Value {
     while true {
       do {
-        return try once(mode, limits, by: deadline, body)
+        return try runOnce(mode, limits, by: deadline, body)
       } catch let error as DatabaseError where error.isTransient || error.endsConnection {
         if error.endsConnection {
           connection = nil
@@ -409,7 +409,7 @@ private struct DatabaseSession {
     }
   }
 
-  private mutating func once<Value>(
+  private mutating func runOnce<Value>(
     _ mode: TransactionMode, _ limits: PoolLimits, by deadline: ContinuousClock.Instant,
     _ work: (DatabaseTransaction) throws -> Value
   ) throws -> Value {

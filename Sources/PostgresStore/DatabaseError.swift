@@ -161,11 +161,11 @@ final class FaultLog: Sendable {
   /// - Parameter write: writes a line to the log.
   init(_ write: @escaping @Sendable (_ warning: String) -> Void) { self.write = write }
 
-  func note(_ error: DatabaseError, at now: ContinuousClock.Instant = .now) {
-    if let warning = error.warning { note(warning, at: now) }
+  func log(_ error: DatabaseError, at now: ContinuousClock.Instant = .now) {
+    if let warning = error.warning { log(warning, at: now) }
   }
 
-  func note(_ warning: String, at now: ContinuousClock.Instant = .now) {
+  func log(_ warning: String, at now: ContinuousClock.Instant = .now) {
     let isDue = written.withLock { written in
       if let last = written[warning], now - last < Self.silence { return false }
       if written.count >= Self.maxWarnings { written = [:] }

@@ -78,7 +78,7 @@ extension PostgresClusters {
   ///
   /// - Parameter others: the times of SQL statements on the connections for logins.
   nonisolated func metrics(with others: StatementTimes) async -> String {
-    let databases = await named()
+    let databases = await allCores()
     let states = await withTaskGroup(of: (Int, DatabaseState?).self) { group in
       for (place, database) in databases.enumerated() {
         group.addTask { (place, await database.core.state()) }

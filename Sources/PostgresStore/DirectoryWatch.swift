@@ -74,9 +74,9 @@ extension PostgresClusters {
       }
       for (guid, copy) in later.sorted(by: { $0.key < $1.key }) {
         if try await core(at: copy.cluster.address).isOpen(copy) {
-          try await home.adopt(guid, copy)
+          try await home.storeLaterCopy(guid, copy)
         } else {
-          faults.note(
+          faults.log(
             "the database with the logins is older than a move of a logbook; run 'glucoport serve logbook recover'"
           )
         }
@@ -129,7 +129,7 @@ extension PostgresCore {
     }
   }
 
-  fileprivate func adopt(_ guid: String, _ copy: LaterCopy) async throws(ServiceError) {
+  fileprivate func storeLaterCopy(_ guid: String, _ copy: LaterCopy) async throws(ServiceError) {
     try await pool.run(.directory) { transaction in
       _ = try transaction.rows(
         "SELECT glucoport.adopt($1, $2, $3)", .text(guid), .integer(copy.moves), .text(copy.cluster.name))

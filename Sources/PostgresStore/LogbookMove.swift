@@ -79,13 +79,15 @@ package struct LogbookMove {
 
   private func run(_ reached: (Step) throws -> Void) throws -> Outcome {
     // If an interrupted move left the state `leaving`, it is reset.
-    try mark("here")
+    try setState("here")
     try reached(.locked)
     let (counts, closed) = try copy(reached)
     try reached(.copied)
-    guard try mark("left") else { throw try removed() }
+    guard try setState("left") else { throw try removePurgedCopy() }
     try reached(.left)
-    guard try directory.follow(logbook.entry, to: cluster) || isRecorded() else { throw try removed() }
+    guard try directory.recordMove(of: logbook.entry, to: cluster) || isRecorded() else {
+      throw try removePurgedCopy()
+    }
     let pause = ContinuousClock.now - closed
     try reached(.recorded)
     try target.transaction { transaction in
@@ -108,14 +110,14 @@ package struct LogbookMove {
         counts.add(rows)
         try writer.write(rows)
       }
-      let (last, contents) = try reading { reader, _ in
+      let (last, contents) = try withReader { reader, _ in
         (try reader.readReadings(write), try reader.readCompleteParts(write))
       }
       try reached(.copiedMost)
-      guard try mark("leaving") else { throw gone }
+      guard try setState("leaving") else { throw gone }
       let closed = ContinuousClock.now
       try reached(.closed)
-      try reading { reader, old in
+      try withReader { reader, old in
         try reader.readSmall(write)
         try reader.readRecords(write)
         _ = try reader.readReadings(after: last, write)
@@ -161,7 +163,7 @@ extension LogbookMove {
   /// The time limit for locks, in milliseconds. Requests hold a lock for at most half of this time.
   private static let lockMilliseconds = 60_000
 
-  private func reading<Value>(
+  private func withReader<Value>(
     _ work: (TransferReader, DatabaseTransaction) throws -> Value
   ) throws -> Value {
     try logbook.database.transaction(PostgresTransfer.snapshot) { transaction in
@@ -175,7 +177,7 @@ extension LogbookMove {
   /// - Returns: false if the logbook was removed.
   /// - Throws: `Failure` of category `temporary` if another command has moved it, or if the lock was lost.
   @discardableResult
-  private func mark(_ state: String) throws -> Bool {
+  private func setState(_ state: String) throws -> Bool {
     try logbook.database.transaction { transaction in
       let number = SQLValue.integer(logbook.number)
       try transaction.run(
@@ -219,7 +221,7 @@ extension LogbookMove {
   }
 
   /// Removes the new copy of a logbook that was purged during the move, and returns the failure for it.
-  private func removed() throws -> Failure {
+  private func removePurgedCopy() throws -> Failure {
     try target.transaction { transaction in
       guard let number = try PostgresDirectory.number(of: logbook.entry, transaction) else { return }
       try transaction.run("SET LOCAL glucoport.logbook = '\(number)'")

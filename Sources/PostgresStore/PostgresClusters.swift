@@ -36,7 +36,7 @@ actor PostgresClusters {
     if address.isEmpty { return home }
     if let known = cores[address], checked.contains(address) { return known }
     let role = try await home.role()
-    let core = try keptCore(at: address, role)
+    let core = try cachedCore(at: address, role)
     try await core.check()
     checked.insert(address)
     return core
@@ -63,13 +63,13 @@ actor PostgresClusters {
 
   /// All databases in the directory, even those that no request has used. If the directory is not available,
   /// the result is that of the last call.
-  func named() async -> [(cluster: String, core: PostgresCore)] {
+  func allCores() async -> [(cluster: String, core: PostgresCore)] {
     do throws(ServiceError) {
       let clusters = try await home.namedClusters()
       guard !clusters.isEmpty else { return measured }
       let role = try await home.role()
       var found = [(cluster: PostgresSchema.home, core: home)]
-      for cluster in clusters { found.append((cluster.name, try keptCore(at: cluster.address, role))) }
+      for cluster in clusters { found.append((cluster.name, try cachedCore(at: cluster.address, role))) }
       measured = found
     } catch {
       // The error is ignored, since the measurements show that the directory is not available.
@@ -81,7 +81,7 @@ actor PostgresClusters {
     for core in [home] + cores.values { await core.pool.close() }
   }
 
-  private func keptCore(at address: String, _ role: String) throws(ServiceError) -> PostgresCore {
+  private func cachedCore(at address: String, _ role: String) throws(ServiceError) -> PostgresCore {
     if let known = cores[address] { return known }
     let target: DatabaseAddress
     do throws(Failure) {
@@ -112,7 +112,7 @@ extension PostgresCore {
   }
 
   /// Stores in this directory that the logbook of a login was moved to a cluster. It can be called again.
-  func follow(_ login: Login, to cluster: String) async throws(ServiceError) {
+  func recordMove(of login: Login, to cluster: String) async throws(ServiceError) {
     try await pool.run(.directory) { transaction in
       _ = try transaction.rows(
         "SELECT glucoport.follow($1, $2, $3)", .text(login.logbook), .integer(login.place.moves),

@@ -7,7 +7,7 @@ import LogbookAPI
 /// does not delay changes of readings and records.
 extension PostgresLogbook: AttachmentService {
   func heldContent(of digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent {
-    try await reading(run) { transaction, entry, _ in
+    try await withReadTransaction(run) { transaction, entry, _ in
       try ContentTable(transaction, entry.logbook).heldContent(of: digest)
     }
   }
@@ -18,7 +18,7 @@ extension PostgresLogbook: AttachmentService {
     guard login.role == .write else { throw .readOnly }
     // This call records an unknown run, for which the counter must be locked. The following transaction locks
     // only the row with the total size of the logbook's attachments.
-    try await reading(run) { _, _, _ in }
+    try await withReadTransaction(run) { _, _, _ in }
     return try await transaction(TransactionMode.storingContent) { [login] transaction, number, core in
       let entry = try PostgresEntry(transaction, number, of: login, run, writes: true)
       guard entry.node != nil else { throw ServiceError.nodeReused }
@@ -30,7 +30,7 @@ extension PostgresLogbook: AttachmentService {
   func part(
     of digest: String, from offset: Int64, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ContentPart? {
-    try await reading(run) { transaction, entry, _ in
+    try await withReadTransaction(run) { transaction, entry, _ in
       try ContentTable(transaction, entry.logbook).part(of: digest, from: offset, limit: limit)
     }
   }

@@ -51,7 +51,7 @@ package struct PostgresDirectory {
   package func list() throws -> [ListedLogbook] {
     var databases: [String: PostgresTransfer] = [:]
     return try entries().map { entry in
-      let logbook = try located(entry) { address in
+      let logbook = try locate(entry) { address in
         let database = try databases[address] ?? connect(to: address)
         databases[address] = database
         return database
@@ -159,27 +159,27 @@ extension PostgresDirectory {
   }
 
   /// Finds the database that has a logbook. If a move was interrupted, the directory is corrected first.
-  func located(_ entry: Entry, _ connect: (String) throws -> PostgresTransfer) throws -> Located {
+  func locate(_ entry: Entry, _ connect: (String) throws -> PostgresTransfer) throws -> Located {
     let database = try connect(entry.address)
     let found: (number: Int64, left: String?) = try database.transaction { transaction in
-      guard let number = try Self.number(of: entry, transaction) else { throw Self.misplaced(entry) }
+      guard let number = try Self.number(of: entry, transaction) else { throw Self.missingCopyFailure(entry) }
       try transaction.run("SET LOCAL glucoport.logbook = '\(number)'")
       let rows = try transaction.rows(
         "SELECT coalesce(max(moves), 0), max(cluster) FROM glucoport.residence WHERE logbook = $1",
         .integer(number))
-      guard try rows.integer(0, 0) == entry.moves else { throw Self.misplaced(entry) }
+      guard try rows.integer(0, 0) == entry.moves else { throw Self.missingCopyFailure(entry) }
       return (number, try rows.optionalText(0, 1))
     }
     guard let left = found.left else {
       return Located(entry: entry, database: database, number: found.number)
     }
-    try follow(entry, to: left)
-    return try located(self.entry(entry.name), connect)
+    try recordMove(of: entry, to: left)
+    return try locate(self.entry(entry.name), connect)
   }
 
   /// Finds a logbook and locks it, so that no other command can move it until the connection ends.
   func locked(_ name: String) throws -> Located {
-    let logbook = try located(entry(name), connect(to:))
+    let logbook = try locate(entry(name), connect(to:))
     for database in [home, logbook.database] { try database.requireOwner() }
     try Self.lock(logbook.number, of: logbook.entry, in: logbook.database)
     guard try entry(name) == logbook.entry else {
@@ -214,7 +214,7 @@ extension PostgresDirectory {
   /// Stores in the directory to which cluster a logbook was moved. Returns false if the directory has
   /// recorded another move or the removal of the logbook.
   @discardableResult
-  func follow(_ entry: Entry, to cluster: String) throws -> Bool {
+  func recordMove(of entry: Entry, to cluster: String) throws -> Bool {
     try home.transaction { transaction in
       try transaction.rows(
         "SELECT glucoport.follow($1, $2, $3)", .text(entry.guid), .integer(entry.moves), .text(cluster)
@@ -242,7 +242,7 @@ extension PostgresDirectory {
     // from a backup. This copy may then be the valid one.
     guard try known.integer(0, 0) <= entry.moves + 1, try known.isNull(0, 1) || known.integer(0, 1) == 0
     else {
-      throw misplaced(entry)
+      throw missingCopyFailure(entry)
     }
     // Row security only allows deleting complete contents in a copy whose state is `left`, so this state is
     // set first.
@@ -261,7 +261,7 @@ extension PostgresDirectory {
     }
   }
 
-  static func misplaced(_ entry: Entry) -> Failure {
+  static func missingCopyFailure(_ entry: Entry) -> Failure {
     Failure(
       .inputOutput,
       "the cluster '\(entry.cluster)' does not have the copy of the logbook '\(entry.name)' that the directory states, or another one has a later copy; if a database was restored from an older backup, run 'glucoport serve logbook recover'"

@@ -197,7 +197,7 @@ struct PostgresWriter {
   }
 
   /// Stores the sequence number of the last change, for the logbook and for the node that made it.
-  func note(last: Int64) throws(DatabaseError) {
+  func storeLastChange(_ last: Int64) throws(DatabaseError) {
     try transaction.rows(
       """
       WITH counted AS (UPDATE glucoport.counter SET last_seq = $2 WHERE logbook = $1)

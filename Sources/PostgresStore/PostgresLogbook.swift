@@ -33,17 +33,17 @@ struct PostgresLogbook: LogbookService {
   }
 
   func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer {
-    try await changing(run) { writer, core in
+    try await withChangeTransaction(run) { writer, core in
       let (answer, last) = try PostgresReadingWriter(writer).store(batch)
       guard answer.stored > 0 else { return answer }
-      try writer.note(last: last)
+      try writer.storeLastChange(last)
       try writer.check(core.quota.readings, "reading", last: last)
       return answer
     }
   }
 
   func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(ServiceError) -> RecordAnswer {
-    try await changing(run) { writer, core in
+    try await withChangeTransaction(run) { writer, core in
       var judge = RecordJudge(try RecordBatch(writer, changes))
       let verdicts = try judge.apply(changes)
       let (last, position) = try judge.table.write()
@@ -55,14 +55,14 @@ struct PostgresLogbook: LogbookService {
   func changes(
     after cursor: String?, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ChangePage? {
-    try await reading(run, cursor: cursor) { transaction, entry, node in
+    try await withReadTransaction(run, cursor: cursor) { transaction, entry, node in
       var scan = PageScan(transaction, entry, node: node, limit: limit)
       return try scan.page()
     }
   }
 
   func readingDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
-    try await comparing(run, begins: true) { _, _, buckets in buckets.digests }
+    try await withComparison(run, begins: true) { _, _, buckets in buckets.digests }
   }
 }
 
@@ -70,7 +70,7 @@ extension PostgresLogbook: PartService {
   func changes(
     of part: ChangePart, after cursor: String?, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ChangePage {
-    try await reading(run, cursor: cursor) { transaction, entry, node in
+    try await withReadTransaction(run, cursor: cursor) { transaction, entry, node in
       try PageScan(transaction, entry, node: node, limit: limit).page(of: part)
     }
   }
@@ -78,13 +78,13 @@ extension PostgresLogbook: PartService {
 
 extension PostgresLogbook: DigestService {
   func recordDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
-    try await reading(run, hidesOwn: false) { transaction, entry, _ in
+    try await withReadTransaction(run, hidesOwn: false) { transaction, entry, _ in
       try DigestReader(transaction, entry.logbook).recordDigests()
     }
   }
 
   func readings(in buckets: [Int], _ run: RunStamp) async throws(ServiceError) -> ReadingBatch {
-    let batch = try await comparing(run) { transaction, entry, known in
+    let batch = try await withComparison(run) { transaction, entry, known in
       try known.numbers(in: Set(buckets)).map { numbers in
         try DigestReader(transaction, entry.logbook).readings(numbers)
       }
@@ -96,7 +96,7 @@ extension PostgresLogbook: DigestService {
   func records(
     in buckets: [Int], after guid: String?, _ run: RunStamp
   ) async throws(ServiceError) -> RecordPage {
-    try await reading(run, hidesOwn: false) { transaction, entry, _ in
+    try await withReadTransaction(run, hidesOwn: false) { transaction, entry, _ in
       try DigestReader(transaction, entry.logbook).records(in: Set(buckets), after: guid)
     }
   }
@@ -135,13 +135,13 @@ extension PostgresLogbook {
     switch outcome {
     case .success(let value): return value
     case .failure(let left):
-      try await clusters.home.follow(login, to: left.cluster)
+      try await clusters.home.recordMove(of: login, to: left.cluster)
       throw CopyState.busy
     }
   }
 
   /// Runs a transaction that changes the logbook, for a login that may write.
-  private func changing<Value: Sendable>(
+  private func withChangeTransaction<Value: Sendable>(
     _ run: RunStamp, _ work: @escaping @Sendable (PostgresWriter, PostgresCore) throws -> Value
   ) async throws(ServiceError) -> Value {
     guard login.role == .write else { throw .readOnly }
@@ -152,7 +152,7 @@ extension PostgresLogbook {
 
   /// Runs a transaction that reads for a client's upload (a run). It writes only if the run is not recorded
   /// for its node yet, as with the first request of a run.
-  func reading<Value: Sendable>(
+  func withReadTransaction<Value: Sendable>(
     _ run: RunStamp, cursor: String? = nil, hidesOwn: Bool = true,
     _ work: @escaping @Sendable (DatabaseTransaction, PostgresEntry, _ node: Int64) throws -> Value
   ) async throws(ServiceError) -> Value {
@@ -175,7 +175,7 @@ extension PostgresLogbook {
   ///
   /// - Parameter begins: whether all rows are read again, since a new comparison begins. A client can compare
   ///   several times with the same `RunStamp`.
-  private func comparing<Value: Sendable>(
+  private func withComparison<Value: Sendable>(
     _ run: RunStamp, begins: Bool = false,
     _ work: @escaping @Sendable (DatabaseTransaction, PostgresEntry, ReadingBuckets) throws -> Value
   ) async throws(ServiceError) -> Value {
@@ -183,7 +183,7 @@ extension PostgresLogbook {
     let comparison = "\(login.logbook) \(run.node) \(run.number) \(run.id)"
     if begins { await core.compared.forget(comparison) }
     let known = await core.compared.buckets(of: comparison)
-    let (value, buckets) = try await reading(run, hidesOwn: false) { transaction, entry, _ in
+    let (value, buckets) = try await withReadTransaction(run, hidesOwn: false) { transaction, entry, _ in
       // If the database was restored in the meantime, it may have fewer readings, so the buckets are computed
       // again.
       var buckets = known.last <= entry.last ? known : ReadingBuckets()

@@ -92,7 +92,7 @@ final class PostgresLogins: LoginDirectory {
   ) async throws {
     try LoginRules.check(name, logbook)
     let guid = UUID().uuidString.lowercased()
-    try await changing { transaction in
+    try await withChangeTransaction { transaction in
       let rows = try transaction.rows(
         "SELECT name, guid FROM glucoport.logbook WHERE NOT is_guest ORDER BY name")
       let known = try (0..<rows.count).map { (name: try rows.text($0, 0), id: try rows.text($0, 1)) }
@@ -111,7 +111,7 @@ final class PostgresLogins: LoginDirectory {
   }
 
   func list() async throws -> [ListedLogin] {
-    try await changing { transaction in
+    try await withChangeTransaction { transaction in
       let rows = try transaction.rows(
         """
         SELECT l.name, l.role, b.name, l.created_at
@@ -127,7 +127,7 @@ final class PostgresLogins: LoginDirectory {
 
   func rotate(name: String, token: LoginToken, graceSeconds: Int, at now: Int64) async throws {
     let until = now + Int64(graceSeconds)
-    try await changing { transaction in
+    try await withChangeTransaction { transaction in
       let old = try transaction.rows(
         "SELECT token_hash FROM glucoport.login WHERE name = $1 FOR UPDATE", .text(name))
       guard old.count == 1 else { throw LoginRules.unknown(name) }
@@ -145,7 +145,7 @@ final class PostgresLogins: LoginDirectory {
   }
 
   func remove(name: String) async throws {
-    try await changing { transaction in
+    try await withChangeTransaction { transaction in
       let rows = try transaction.rows(
         "DELETE FROM glucoport.login WHERE name = $1 RETURNING name", .text(name))
       guard rows.count == 1 else { throw LoginRules.unknown(name) }
@@ -157,7 +157,7 @@ extension PostgresLogins {
   /// Runs a transaction for a command.
   ///
   /// - Throws: `Failure` of `work`, or a failure for an error of the database.
-  private func changing<Value: Sendable>(
+  private func withChangeTransaction<Value: Sendable>(
     _ work: @escaping @Sendable (DatabaseTransaction) throws -> Value
   ) async throws -> Value {
     let outcome: Result<Value, Failure> = try await pool.run(.directory) { transaction in

@@ -96,7 +96,7 @@ final class PostgresCore: Sendable {
       return rows.count == 1 ? try rows.integer(0, 0) : nil
     }
     guard let found else { throw missing }
-    await numbers.keep(found, of: guid)
+    await numbers.cache(found, of: guid)
     return found
   }
 
@@ -116,7 +116,7 @@ private actor LogbookNumbers {
 
   func number(of guid: String) -> Int64? { numbers[guid] }
 
-  func keep(_ number: Int64, of guid: String) {
+  func cache(_ number: Int64, of guid: String) {
     if numbers.count >= Self.maxCount { numbers = [:] }
     numbers[guid] = number
   }

@@ -74,7 +74,7 @@ extension PostgresTransfer: TransferTarget {
   ///   logbooks.
   /// - Throws: `Failure`: `permission`; `cannotCreate` if a logbook is already stored or purged, or if a name
   ///   or token is in use.
-  package func requireRoom(for directory: TransferredDirectory, isRepeated: Bool) throws {
+  package func requireCapacity(for directory: TransferredDirectory, isRepeated: Bool) throws {
     try transaction(Self.snapshot) { transaction in
       // The role of the server may write most rows. With it, a transfer would fail only after some rows were
       // moved.
@@ -308,7 +308,7 @@ extension PostgresTransfer: TransferSource {
       let logbooks = try transaction.rows(
         "SELECT guid, name, cluster FROM glucoport.logbook WHERE NOT is_guest ORDER BY name")
       for row in 0..<logbooks.count where try logbooks.text(row, 2) != PostgresSchema.home {
-        throw Self.elsewhere(try logbooks.text(row, 1), try logbooks.text(row, 2))
+        throw Self.otherClusterFailure(try logbooks.text(row, 1), try logbooks.text(row, 2))
       }
       for row in 0..<logbooks.count {
         directory.logbooks[try logbooks.text(row, 0)] = try logbooks.text(row, 1)
@@ -337,7 +337,7 @@ extension PostgresTransfer: TransferSource {
     }
   }
 
-  private static func elsewhere(_ logbook: String, _ cluster: String) -> Failure {
+  private static func otherClusterFailure(_ logbook: String, _ cluster: String) -> Failure {
     Failure(
       .usage,
       "the logbook '\(logbook)' is in the cluster '\(cluster)'; first run 'glucoport serve logbook move' with it and '\(PostgresSchema.home)'"
@@ -355,7 +355,7 @@ extension PostgresTransfer: TransferSource {
       try transaction.run("SET LOCAL glucoport.logbook = '\(number)'")
       let left = try transaction.rows(
         "SELECT cluster FROM glucoport.residence WHERE logbook = $1 AND state = 'left'", .integer(number))
-      guard left.count == 0 else { throw Self.elsewhere(try found.text(0, 1), try left.text(0, 0)) }
+      guard left.count == 0 else { throw Self.otherClusterFailure(try found.text(0, 1), try left.text(0, 0)) }
       let reader = TransferReader(transaction, .integer(number))
       try reader.readSmall(use)
       try reader.readRecords(use)

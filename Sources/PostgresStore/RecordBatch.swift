@@ -115,7 +115,7 @@ struct RecordBatch: RecordTable {
         """, logbook, .integer(writer.node), .texts(changed.map(\.key)), .integers(changed.map(\.value.seq)),
         .texts(changed.map(\.value.revision)), .texts(changed.map(\.value.state.kind.rawValue)),
         .texts(changed.map(\.value.state.json)))
-      try writer.note(last: last)
+      try writer.storeLastChange(last)
     }
     let kept = answered.compactMap { key in answers[key].map { (key, $0) } }
     if !kept.isEmpty {

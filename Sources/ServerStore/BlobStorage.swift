@@ -108,7 +108,7 @@ extension BlobStorage {
 /// The operations on the contents of attachments. Writing a content is not a change that other nodes pull.
 extension LogbookFile {
   func held(_ digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent {
-    try await reading(run) { database, _ in
+    try await withReadTransaction(run) { database, _ in
       try BlobStorage(database: database).heldContent(of: digest)
     }
   }
@@ -117,7 +117,7 @@ extension LogbookFile {
     _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, limit: Int64, _ run: RunStamp
   ) async throws(ServiceError) -> ContentAnswer {
     try await file.write { [id, quota] database in
-      _ = try Nodes(database: database, logbook: id, max: quota.nodes).admit(run)
+      _ = try Nodes(database: database, logbook: id, max: quota.nodes).findOrRecord(run)
       return try BlobStorage(database: database).append(bytes, to: content, at: offset, limit: limit)
     }
   }
@@ -125,7 +125,7 @@ extension LogbookFile {
   func part(
     of digest: String, from offset: Int64, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ContentPart? {
-    try await reading(run) { database, _ in
+    try await withReadTransaction(run) { database, _ in
       try BlobStorage(database: database).part(of: digest, from: offset, limit: limit)
     }
   }

@@ -117,7 +117,7 @@ extension DatabaseFile {
   /// The error for a failure of the storage.
   ///
   /// - Parameter log: the description that is written to the server's log.
-  static func failed(_ log: String) -> ServiceError {
+  static func storageFailure(_ log: String) -> ServiceError {
     .serverFailure("the server's storage failed; see the server's log", log: log)
   }
 
@@ -127,11 +127,11 @@ extension DatabaseFile {
     // The client has disconnected, or the server is stopping.
     case is CancellationError: Self.busy
     case let error as DatabaseError where error.resultCode == .SQLITE_BUSY: Self.busy
-    case let damage as DamagedRow: Self.failed("\(name) is damaged: \(damage)")
+    case let damage as DamagedRow: Self.storageFailure("\(name) is damaged: \(damage)")
     // The message of SQLite contains names of tables and columns, but no values, so it can be logged.
     case let error as DatabaseError:
-      Self.failed("\(name): \(error.message ?? "") (SQLite \(error.extendedResultCode.rawValue))")
-    default: Self.failed("\(name): \(type(of: error))")
+      Self.storageFailure("\(name): \(error.message ?? "") (SQLite \(error.extendedResultCode.rawValue))")
+    default: Self.storageFailure("\(name): \(type(of: error))")
     }
   }
 }

@@ -85,9 +85,9 @@ actor OpenLogbooks {
       if used.count > Self.maxOpen { files[used.removeFirst()] = nil }
       return file
     } catch let failure as Failure {
-      throw DatabaseFile.failed(failure.message)
+      throw DatabaseFile.storageFailure(failure.message)
     } catch {
-      throw DatabaseFile.failed("logbook \(id): \(error)")
+      throw DatabaseFile.storageFailure("logbook \(id): \(error)")
     }
   }
 
@@ -99,9 +99,9 @@ actor OpenLogbooks {
       try files.removeValue(forKey: id)?.close()
       try folder.removeLogbook(id)
     } catch let failure as Failure {
-      throw DatabaseFile.failed(failure.message)
+      throw DatabaseFile.storageFailure(failure.message)
     } catch {
-      throw DatabaseFile.failed("logbook \(id): \(error)")
+      throw DatabaseFile.storageFailure("logbook \(id): \(error)")
     }
   }
 

@@ -40,13 +40,13 @@ struct LogbookFile: Sendable {
   func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer {
     try await file.write { [id, tag, quota] database in
       let nodes = Nodes(database: database, logbook: id, max: quota.nodes)
-      let node = try nodes.admit(run)
+      let node = try nodes.findOrRecord(run)
       let positions = Positions(database: database)
       let last = try positions.last()
       var answer = try ReadingStorage(database, node: node, after: last).store(batch)
       if answer.stored > 0 {
         try positions.beginEpoch(at: last + 1, tag: tag)
-        try nodes.note(node, changed: positions.last())
+        try nodes.storeLastChange(of: node, seq: positions.last())
         try Self.check(quota.readings, "reading", last: try positions.last(), database)
       }
       answer.position = try positions.text(positions.last())
@@ -57,13 +57,13 @@ struct LogbookFile: Sendable {
   func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(ServiceError) -> RecordAnswer {
     try await file.write { [id, tag, quota] database in
       let nodes = Nodes(database: database, logbook: id, max: quota.nodes)
-      let node = try nodes.admit(run)
+      let node = try nodes.findOrRecord(run)
       let positions = Positions(database: database)
       let last = try positions.last()
       var judge = RecordJudge(RecordStorage(database, node: node, after: last, tag: tag))
       let verdicts = try judge.apply(changes)
       if try positions.last() > last {
-        try nodes.note(node, changed: positions.last())
+        try nodes.storeLastChange(of: node, seq: positions.last())
         try Self.check(quota.records, "record", last: try positions.last(), database)
       }
       return RecordAnswer(verdicts: verdicts, position: try positions.text(positions.last()))
@@ -73,7 +73,7 @@ struct LogbookFile: Sendable {
   func changes(
     after cursor: String?, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ChangePage? {
-    try await reading(run) { database, node in
+    try await withReadTransaction(run) { database, node in
       let place = try cursor.map { try Positions(database: database).seq($0) } ?? 0
       var scan = ChangeScan(database, node: node, after: place, limit: limit)
       return try scan.page()
@@ -83,22 +83,22 @@ struct LogbookFile: Sendable {
   func changes(
     of part: ChangePart, after cursor: String?, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ChangePage {
-    try await reading(run) { database, node in
+    try await withReadTransaction(run) { database, node in
       let place = try cursor.map { try Positions(database: database).seq($0) } ?? 0
       return try PartScan(database, node: node, limit: limit).page(of: part, after: place)
     }
   }
 
   func readingDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
-    try await comparing(run, begins: true) { buckets, _ in buckets.digests }
+    try await withComparison(run, begins: true) { buckets, _ in buckets.digests }
   }
 
   func recordDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
-    try await scanning(run) { try $0.recordDigests() }
+    try await withDigestScan(run) { try $0.recordDigests() }
   }
 
   func readings(in buckets: Set<Int>, _ run: RunStamp) async throws(ServiceError) -> ReadingBatch {
-    let batch = try await comparing(run) { try $0.readings(in: buckets, $1) }
+    let batch = try await withComparison(run) { try $0.readings(in: buckets, $1) }
     guard let batch else { throw .tooLarge }
     return batch
   }
@@ -106,7 +106,7 @@ struct LogbookFile: Sendable {
   func records(
     in buckets: Set<Int>, after guid: String?, _ run: RunStamp
   ) async throws(ServiceError) -> RecordPage {
-    try await scanning(run) { try $0.records(in: buckets, after: guid) }
+    try await withDigestScan(run) { try $0.records(in: buckets, after: guid) }
   }
 
   func close() throws { try file.close() }
@@ -125,10 +125,12 @@ extension LogbookFile {
   }
 
   /// Runs a transaction for a comparison with a client's store. The node's own changes are included.
-  private func scanning<Value: Sendable>(
+  private func withDigestScan<Value: Sendable>(
     _ run: RunStamp, _ work: @escaping @Sendable (DigestScan) throws -> Value
   ) async throws(ServiceError) -> Value {
-    try await reading(run, hidesOwn: false) { database, _ in try work(DigestScan(database: database)) }
+    try await withReadTransaction(run, hidesOwn: false) { database, _ in
+      try work(DigestScan(database: database))
+    }
   }
 
   /// Runs a transaction for a comparison of readings. It uses the `ReadingBuckets` that earlier requests of
@@ -136,14 +138,14 @@ extension LogbookFile {
   ///
   /// - Parameter begins: whether all rows are read again, since a new comparison begins. A client can compare
   ///   several times with the same `RunStamp`, and another program may have changed rows in the meantime.
-  private func comparing<Value: Sendable>(
+  private func withComparison<Value: Sendable>(
     _ run: RunStamp, begins: Bool = false,
     _ work: @escaping @Sendable (ReadingBuckets, Database) throws -> Value
   ) async throws(ServiceError) -> Value {
     let comparison = "\(id) \(tag) \(run.node) \(run.number) \(run.id)"
     if begins { await compared.forget(comparison) }
     let known = await compared.buckets(of: comparison)
-    let (value, buckets) = try await reading(run, hidesOwn: false) { database, _ in
+    let (value, buckets) = try await withReadTransaction(run, hidesOwn: false) { database, _ in
       var buckets = known
       try buckets.extend(database)
       return (try work(buckets, database), buckets)
@@ -154,7 +156,7 @@ extension LogbookFile {
 
   /// Runs a transaction that reads for a client's upload (a run). It writes only if the run is not recorded
   /// for its node yet, as with the first request of a run.
-  func reading<Value: Sendable>(
+  func withReadTransaction<Value: Sendable>(
     _ run: RunStamp, hidesOwn: Bool = true,
     _ work: @escaping @Sendable (Database, _ node: Int64) throws -> Value
   ) async throws(ServiceError) -> Value {
@@ -168,7 +170,8 @@ extension LogbookFile {
     if let read, let value = read { return value }
     return try await file.write { [id, quota] database in
       try work(
-        database, try Nodes(database: database, logbook: id, max: quota.nodes).admit(run, hidesOwn: hidesOwn)
+        database,
+        try Nodes(database: database, logbook: id, max: quota.nodes).findOrRecord(run, hidesOwn: hidesOwn)
       )
     }
   }

@@ -33,7 +33,7 @@ struct Nodes {
   /// The number of the run's node. If the run is not recorded, it is recorded as the node's latest one.
   ///
   /// - Throws: as `known`, and `ServiceError.busy` if the logbook has the maximum number of nodes.
-  func admit(_ run: RunStamp, hidesOwn: Bool = true) throws -> Int64 {
+  func findOrRecord(_ run: RunStamp, hidesOwn: Bool = true) throws -> Int64 {
     if let node = try known(run, hidesOwn: hidesOwn) { return node }
     let count = try Int64.fetchOne(
       database.cachedStatement(sql: "SELECT count(*) FROM node WHERE name <> ?"), arguments: [run.node])
@@ -46,12 +46,12 @@ struct Nodes {
     let id =
       try Int64.fetchOne(database.cachedStatement(sql: update), arguments: arguments)
       ?? Int64.fetchOne(database.cachedStatement(sql: insert), arguments: arguments)
-    guard let id else { throw DatabaseFile.failed("a node without its number") }
+    guard let id else { throw DatabaseFile.storageFailure("a node without its number") }
     return id
   }
 
   /// Records the sequence number of the last change that a node made.
-  func note(_ node: Int64, changed seq: Int64) throws {
+  func storeLastChange(of node: Int64, seq: Int64) throws {
     let statement = try database.cachedStatement(
       sql: "UPDATE node SET last_seq = ?1 WHERE id = ?2 AND last_seq < ?1")
     try statement.execute(arguments: [seq, node])

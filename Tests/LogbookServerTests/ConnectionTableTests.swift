@@ -10,12 +10,12 @@ import Testing
     var table = ConnectionTable<Int>(max: 8, perAddress: 3)
     for id in 0..<3 {
       #expect(table.add(id, from: "a") == nil)
-      table.note(id, isWorking: true)
+      table.update(id, isWorking: true)
     }
     #expect(table.add(3, from: "a") == 3, "the new one, since the others work")
     #expect(table.count == 3)
     #expect(table.add(4, from: "b") == nil, "others have room")
-    table.note(1, isWorking: false)
+    table.update(1, isWorking: false)
     #expect(table.add(5, from: "a") == 1, "its own silent one")
     #expect(table.count == 4)
   }
@@ -33,10 +33,10 @@ import Testing
     #expect(table.add(0, from: "a") == nil)
     for id in 1..<4 { #expect(table.add(id, from: "b") == nil) }
     #expect(table.add(4, from: "c") == 1)
-    table.note(2, isWorking: true)
-    table.note(3, isWorking: true)
+    table.update(2, isWorking: true)
+    table.update(3, isWorking: true)
     #expect(table.add(5, from: "d") == 0, "all have one silent one, and it is the oldest")
-    for id in [4, 5] { table.note(id, isWorking: true) }
+    for id in [4, 5] { table.update(id, isWorking: true) }
     #expect(table.add(6, from: "e") == 6, "all work")
     table.remove(4)
     #expect(table.add(7, from: "e") == nil)

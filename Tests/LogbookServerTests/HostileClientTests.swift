@@ -226,15 +226,15 @@ import Testing
 
   @Test func theBytesOfRequestsInProgressAreLimitedInTotalAndPerLogin() async throws {
     let limits = WorkLimits(max: 10, perLogin: 6)
-    #expect(await limits.take(20, for: "a"), "what is alone has room")
-    #expect(await !limits.take(1, for: "b"))
+    #expect(await limits.reserve(20, for: "a"), "what is alone has room")
+    #expect(await !limits.reserve(1, for: "b"))
     await limits.release(20, for: "a")
-    #expect(await limits.take(4, for: "a"))
-    #expect(await !limits.take(3, for: "a"), "one login leaves room for others")
-    #expect(await limits.take(6, for: "b"))
-    #expect(await !limits.take(1, for: "c"))
+    #expect(await limits.reserve(4, for: "a"))
+    #expect(await !limits.reserve(3, for: "a"), "one login leaves room for others")
+    #expect(await limits.reserve(6, for: "b"))
+    #expect(await !limits.reserve(1, for: "c"))
     await limits.release(6, for: "b")
-    #expect(await limits.take(2, for: "a"))
+    #expect(await limits.reserve(2, for: "a"))
     try await Peer.with({ $0.maxBytesAtWork = 2 }) { (peer) async throws in
       for _ in 0..<3 {
         #expect(try await peer.status("POST", "/v1/readings", body: batch) == 200)

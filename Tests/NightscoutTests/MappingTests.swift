@@ -59,7 +59,7 @@ import Testing
     #expect(members["insulin"] == units.map { .number($0) })
     members["glucoport"] = nil
     members["app"] = .text("other")
-    let foreign = NightscoutTreatment.foreign(try document(members), Self.zone)
+    let foreign = NightscoutTreatment.foreignContents(of: try document(members), Self.zone)
     #expect(foreign.records.map(\.state.fields) == [fields])
   }
 
@@ -201,7 +201,7 @@ import Testing
       "identifier": .text("a"), "eventType": .text("Temp Basal"), "percent": .number(-35),
       "duration": .number(30), "notes": .text("walk"), "created_at": .text("2026-05-06T16:30:00.000Z"),
     ])
-    let found = NightscoutTreatment.foreign(document, Self.zone)
+    let found = NightscoutTreatment.foreignContents(of: document, Self.zone)
     #expect(
       found.records.map(\.state.fields.json)
         == [#"{"minutes":30,"subtype":"basal","text":"-35 %\nwalk"}"#])
@@ -223,7 +223,7 @@ import Testing
       // The server computes these members for its answer, and does not store them.
       "srvModified": .number(1_778_085_000_000), "srvCreated": .number(1_778_085_000_000),
     ])
-    let found = NightscoutTreatment.foreign(document, Self.zone)
+    let found = NightscoutTreatment.foreignContents(of: document, Self.zone)
     #expect(found.records.map(\.state.kind) == [.food, .insulin])
     #expect(found.records[0].state.fields.json == #"{"carbs":45,"text":"5 < 6"}"#)
     #expect(found.records[1].state.fields.json == #"{"subtype":"rapid","units":4.5}"#)
@@ -239,7 +239,7 @@ import Testing
       "identifier": .text("a"), "eventType": .text("Note"), "notes": .text("write &lt; for <"),
       "created_at": .text("2026-05-06T16:30:00.000Z"), "subject": .text("phone"),
     ])
-    let found = NightscoutTreatment.foreign(document, Self.zone)
+    let found = NightscoutTreatment.foreignContents(of: document, Self.zone)
     #expect(found.records.map(\.state.fields["text"]) == [.text("write &lt; for <")])
   }
 

@@ -233,11 +233,11 @@ extension PostgresMetricsTests {
     let (right, table) = (
       DatabaseError.refused(state: "42501", object: ""), DatabaseError.refused(state: "42P01", object: "")
     )
-    for error in [right, right, table, right, .lost, .unexpected("x")] { log.note(error, at: start) }
+    for error in [right, right, table, right, .lost, .unexpected("x")] { log.log(error, at: start) }
     #expect(written.all == [right.warning, table.warning])
-    log.note(right, at: start + FaultLog.silence - .nanoseconds(1))
+    log.log(right, at: start + FaultLog.silence - .nanoseconds(1))
     #expect(written.all.count == 2)
-    log.note(right, at: start + FaultLog.silence)
+    log.log(right, at: start + FaultLog.silence)
     #expect(written.all.last == right.warning)
     #expect(written.all.count == 3)
   }

@@ -28,7 +28,7 @@ import Testing
     let (source, target) = (try FolderSource(folder: folder), try PostgresTransfer(database))
     let place = try target.database()
     try source.requireUnmoved(exceptTo: place)
-    try target.requireRoom(for: source.directory(), isRepeated: source.wasMarked)
+    try target.requireCapacity(for: source.directory(), isRepeated: source.wasMarked)
     try source.mark(place)
     let counts = try source.move(to: target)
     try source.close()

@@ -234,7 +234,7 @@ struct NightscoutPullTests {
 
   @Test func aPullExcludesOnlyTheWritesOfTheSameUpload() async throws {
     let mine = NightscoutPushTests.treatment(Sample.bolus).merging([
-      "glucoport": NightscoutTreatment.own(
+      "glucoport": NightscoutTreatment.ownMember(
         [
           NightscoutPart(
             guid: Login.logbookID, state: Sample.bolus, seen: NightscoutTreatment.shown(Sample.bolus),

@@ -32,7 +32,7 @@ struct NightscoutPushTests {
   /// The treatment that glucoport makes of a state, as the server returns it.
   static func treatment(_ state: RecordState, _ more: [String: JSONValue] = [:]) -> [String: JSONValue] {
     var part = NightscoutPart(guid: guid, state: state, seen: [:], sent: [])
-    part.note(change(state), at: stored)
+    part.recordAccepted(change(state), at: stored)
     let members = NightscoutTreatment.members(
       part, identifier: guid, shift: 0, NightscoutWriter(Login.run(node: 2)))
     let server: [String: JSONValue] = [

@@ -134,8 +134,9 @@ struct NightscoutTrapTests {
     let change = NightscoutPushTests.change(
       Self.deleted(Sample.bolus), base: NightscoutPushTests.revision(Sample.bolus), version: 2)
     var part = NightscoutPart(guid: NightscoutPushTests.guid, state: Sample.bolus, seen: [:], sent: [])
-    part.note(change, at: NightscoutPushTests.stored)
-    part.note(NightscoutPushTests.change(Sample.bolus, version: 3, node: 3), at: NightscoutPushTests.stored)
+    part.recordAccepted(change, at: NightscoutPushTests.stored)
+    part.recordAccepted(
+      NightscoutPushTests.change(Sample.bolus, version: 3, node: 3), at: NightscoutPushTests.stored)
     let members = NightscoutTreatment.members(
       part, identifier: NightscoutPushTests.guid, shift: 0, NightscoutWriter(Login.run(node: 3)))
     let script = try NightscoutScript { call, _ in
@@ -250,7 +251,8 @@ struct NightscoutTrapTests {
   func onlyTheWriterOfTheLaterDuplicateRemovesADocument(_ node: Int, _ deletions: Int) async throws {
     let doubles = [1, 3].map { other -> [String: JSONValue] in
       var part = NightscoutPart(guid: Login.logbookID, state: Sample.bolus, seen: [:], sent: [])
-      part.note(NightscoutPushTests.change(Sample.bolus, node: other), at: NightscoutPushTests.stored)
+      part.recordAccepted(
+        NightscoutPushTests.change(Sample.bolus, node: other), at: NightscoutPushTests.stored)
       return NightscoutTreatment.members(
         part, identifier: Login.logbookID, shift: 0, NightscoutWriter(Login.run(node: other)))
     }
@@ -335,6 +337,6 @@ struct NightscoutTrapTests {
 
   private static func own(node: Int) -> JSONValue {
     let part = NightscoutPart(guid: NightscoutPushTests.guid, state: Sample.bolus, seen: [:], sent: [])
-    return NightscoutTreatment.own([part], NightscoutWriter(Login.run(node: node)))
+    return NightscoutTreatment.ownMember([part], NightscoutWriter(Login.run(node: node)))
   }
 }

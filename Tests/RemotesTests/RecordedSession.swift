@@ -68,8 +68,8 @@ struct RecordingTransport: HTTPTransport {
   let base: any HTTPTransport
   let recording: SessionRecording
 
-  func carry(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
-    let answer = try await base.carry(request)
+  func send(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
+    let answer = try await base.send(request)
     recording.add(RecordedExchange(login, request, answer))
     return answer
   }
@@ -91,7 +91,7 @@ final class RecordedServer: Sendable {
     let server: RecordedServer
     let login: String
 
-    func carry(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
+    func send(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
       guard let exchange = server.take(login, request) else {
         throw .unavailable("the recorded server was never asked \(request.method) \(request.path)")
       }

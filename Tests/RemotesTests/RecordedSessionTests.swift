@@ -89,7 +89,7 @@ import Testing
           request.headers.add(name: header, value: names.translated(value))
         }
         request.body = exchange.body.map { Array(names.translated($0).utf8) }
-        let answer = try await transport.carry(request)
+        let answer = try await transport.send(request)
         let what = "\(exchange.method) \(exchange.path)"
         #expect(answer.status == exchange.status, "\(what): \(String(decoding: answer.body, as: UTF8.self))")
         for (header, value) in exchange.answerHeaders {

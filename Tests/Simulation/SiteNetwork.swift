@@ -12,7 +12,7 @@ package struct SiteWire: HTTPTransport {
 
   package init(site: NightscoutStandIn) { self.site = site }
 
-  package func carry(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
+  package func send(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
     var headers: [String: String] = [:]
     for (name, value) in request.headers { headers[name.lowercased()] = value }
     // A real HTTP client adds this header. A site ignores a body without it.
@@ -60,24 +60,24 @@ actor SiteNetwork: HTTPTransport {
     return failure
   }
 
-  func carry(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
+  func send(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
     wire.site.moveClock(by: Int64.random(in: 0...30, using: &random))
     runNextEvent(before: request)
-    guard isUnreliable, random.once(in: Self.trouble) else { return try await wire.carry(request) }
+    guard isUnreliable, random.once(in: Self.trouble) else { return try await wire.send(request) }
     switch Int.random(in: 0..<6, using: &random) {
     case 0: throw .unavailable("the request was lost")
     case 1:
-      _ = try await wire.carry(request)
+      _ = try await wire.send(request)
       throw .unavailable("the answer was lost")
     case 2 where Self.canArriveLate(request):
       late.append(request)
       throw .unavailable("no answer in time")
     case 3 where Self.canArriveLate(request):
       late.append(request)
-      return try await wire.carry(request)
+      return try await wire.send(request)
     case 4: return ExchangeAnswer(status: 500, headers: [:], body: Array("<html>".utf8))
     case 5: return ExchangeAnswer(status: 503, headers: ["Retry-After": "1"], body: [])
-    default: return try await wire.carry(request)
+    default: return try await wire.send(request)
     }
   }
 
@@ -86,7 +86,7 @@ actor SiteNetwork: HTTPTransport {
     guard let place = late.indices.randomElement(using: &random) else { return }
     let request = late.remove(at: place)
     if request.method == .POST, request.path == "/api/v3/treatments", !hasVisibleDocument(request) { return }
-    _ = try? await wire.carry(request)
+    _ = try? await wire.send(request)
   }
 }
 

@@ -250,7 +250,7 @@ final class SiteLink: HTTPTransport {
     state.withLock { $0 = State(outcome: outcome) }
   }
 
-  func carry(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
+  func send(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
     let outcome = state.withLock { state in
       state.count += 1
       state.calls.append(request.line)
@@ -258,15 +258,15 @@ final class SiteLink: HTTPTransport {
     }
     switch outcome {
     case .carried:
-      let answer = try await wire.carry(request)
+      let answer = try await wire.send(request)
       state.withLock { $0.sizes.append(answer.body.count) }
       return answer
     case .lost: throw .unavailable("the request was lost")
     case .answerLost:
-      _ = try await wire.carry(request)
+      _ = try await wire.send(request)
       throw .unavailable("the answer was lost")
     case .cut(let bytes):
-      var answer = try await wire.carry(request)
+      var answer = try await wire.send(request)
       answer.body = Array(answer.body.prefix(bytes))
       return answer
     }

@@ -370,7 +370,7 @@ extension NightscoutPart {
 extension Field {
   /// The text that an object in this field holds in base64, as in documents of glucoport; empty for any other
   /// value.
-  var openedText: String { NightscoutText.opened(json) ?? "" }
+  var openedText: String { NightscoutText.decoded(json) ?? "" }
 
   /// The list or the object in this field; nil for any other value, including damaged JSON.
   fileprivate var json: JSONValue? {

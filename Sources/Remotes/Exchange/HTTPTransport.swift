@@ -30,7 +30,7 @@ package struct ExchangeAnswer: Sendable {
 /// Sends requests to a remote over the network. Tests use a replacement.
 package protocol HTTPTransport: Sendable {
   /// Sends one request exactly once.
-  func carry(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer
+  func send(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer
 }
 
 /// The limits of one exchange with a remote.

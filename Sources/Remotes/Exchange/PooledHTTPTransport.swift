@@ -65,7 +65,7 @@ struct PooledHTTPTransport: HTTPTransport {
     return try result.get()
   }
 
-  func carry(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
+  func send(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
     // Servers also limit the size of bodies after decompression, so they would refuse a larger body even if
     // it was compressed.
     guard request.body?.count ?? 0 <= limits.bodyBytes else { throw .tooLarge }

@@ -31,7 +31,7 @@ struct RemoteExchange: Sendable {
 
   /// Sends a request exactly once, and returns the answer.
   func send(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
-    try await transport.carry(request)
+    try await transport.send(request)
   }
 
   /// A text from a remote, prepared for messages: of limited length, on one line, and without the secret.

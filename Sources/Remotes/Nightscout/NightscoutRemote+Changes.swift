@@ -12,7 +12,7 @@ extension NightscoutRemote {
   /// caller can check its time limit.
   private static let maxSteps = 4
   /// The maximum number of records that one run looks up because a sweep did not find them.
-  private static let maxSought = 50
+  private static let maxLookedUp = 50
 
   func changes(after cursor: String?, limit: Int, _ run: RunStamp) async throws(ServiceError) -> ChangePage? {
     let known = cursor.map(NightscoutCursor.init)
@@ -180,7 +180,7 @@ extension NightscoutRemote {
     }
     for record in contents.records { page.add(record, of: document) }
     refuse(document, contents, &cursor, &page)
-    if document.isDeleted, document["app"]?.text == NightscoutDocument.app, document.acts,
+    if document.isDeleted, document["app"]?.text == NightscoutDocument.app, document.countsOnSite,
       cursor.notesRefused(document)
     {
       page.refuse([NightscoutRefusal.actsAlthoughDeleted])
@@ -232,7 +232,7 @@ extension NightscoutRemote {
       return
     }
     let missing = cursor.window.seen.filter { seen[$0.key] == nil && $0.value.isRecord }
-    for (guid, old) in try await gone(missing, &seen) { page.add(tombstoneOf: guid, old) }
+    for (guid, old) in try await recordsDeletedOnSite(missing, &seen) { page.add(tombstoneOf: guid, old) }
     let start = cursor.nextStart(at: asked)
     if start != cursor.window.start {
       cursor.window.start = start
@@ -245,12 +245,12 @@ extension NightscoutRemote {
 
   /// Returns those records of `missing` that were deleted on the site. A sweep did not find the records in
   /// `missing`. The site's autoprune removes old documents, which is not a deletion.
-  private func gone(
+  private func recordsDeletedOnSite(
     _ missing: [String: NightscoutCursor.Seen], _ seen: inout [String: NightscoutCursor.Seen]
   ) async throws(ServiceError) -> [(String, NightscoutCursor.Seen)] {
     var gone: [(String, NightscoutCursor.Seen)] = []
     for (place, item) in missing.sorted(by: { $0.key < $1.key }).enumerated() {
-      guard place < Self.maxSought else {
+      guard place < Self.maxLookedUp else {
         seen[item.key] = item.value
         continue
       }
@@ -266,11 +266,11 @@ extension NightscoutRemote {
       // The record may be in another document, since its time was changed, or it may be withdrawn. In both
       // cases, it was not deleted.
       case .deleted:
-        if try await live(item.key) == nil, try await withdrawnKey(path) == nil {
+        if try await undeletedDocument(item.key) == nil, try await withdrawnKey(path) == nil {
           gone.append((item.key, item.value))
         }
       case .absent:
-        if try await keeps(item.value.milliseconds) { gone.append((item.key, item.value)) }
+        if try await hasTreatments(before: item.value.milliseconds) { gone.append((item.key, item.value)) }
       }
     }
     return gone

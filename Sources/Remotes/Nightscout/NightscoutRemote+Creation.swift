@@ -36,7 +36,9 @@ extension NightscoutRemote {
       return try await write(change, into: document, writer)
     }
     if let base, !base.isDeleted {
-      if try await keeps(NightscoutTreatment.milliseconds(change.state)) { return conflict(with: change) }
+      if try await hasTreatments(before: NightscoutTreatment.milliseconds(change.state)) {
+        return conflict(with: change)
+      }
       return .refused(reason: "the site does not keep treatments of this age")
     }
     return try await createUnlessKnown(change, base, writer)
@@ -44,7 +46,7 @@ extension NightscoutRemote {
 
   /// Whether the site has treatments before this time. If it has none, its autoprune may have removed the
   /// missing document, which is not a deletion.
-  func keeps(_ milliseconds: Int64) async throws(ServiceError) -> Bool {
+  func hasTreatments(before milliseconds: Int64) async throws(ServiceError) -> Bool {
     try await !search(
       .treatments, [("created_at$lt", NightscoutTime.utcText(milliseconds)), ("limit", "1")]
     ).isEmpty
@@ -123,7 +125,7 @@ extension NightscoutRemote {
       others.filter { $0["eventType"]?.text == event }.compactMap { $0.treatmentInstant?.milliseconds })
     let shift = (0..<1000).first { !taken.contains(date + $0) } ?? 0
     var part = NightscoutPart(guid: change.guid, state: change.state, seen: [:], sent: [])
-    part.note(change, at: try await session.now())
+    part.recordAccepted(change, at: try await session.now())
     var members = NightscoutTreatment.members(part, identifier: identifier, shift: shift, writer)
     // A POST can replace an existing valid document. If the POST has another `srvModified` than that
     // document, it replaces nothing and can only create a document.

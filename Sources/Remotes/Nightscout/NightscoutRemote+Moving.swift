@@ -107,13 +107,13 @@ extension NightscoutRemote: MovingService {
     }
     let mine =
       NightscoutTreatment.records(document, zone).first { $0.guid == change.guid }
-      ?? moving(change, document)
+      ?? recordOfInterruptedMove(change, document)
     guard let mine, !mine.state.isDeleted else { return conflict(with: change) }
     guard mine.state.agrees(with: change.state) else {
       return .conflict(revision: mine.revision, state: mine.state, isBaseKnown: true)
     }
     for double in valid.doubles where isOurs(double, change) {
-      guard try await leave(double, for: document, writer) else { return nil }
+      guard try await removeMovedDocument(double, for: document, writer) else { return nil }
     }
     let present = document.treatmentInstant.map { $0.milliseconds / 1000 }
     if present == NightscoutTreatment.milliseconds(change.state) / 1000, !document.isMoved {
@@ -127,7 +127,7 @@ extension NightscoutRemote: MovingService {
   /// Removes a document whose record is in the document `other`. The removed document is first marked as
   /// moved, so that no store takes the removal for a deletion. Returns false if it was changed in the
   /// meantime.
-  private func leave(
+  private func removeMovedDocument(
     _ document: NightscoutDocument, for other: NightscoutDocument, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> Bool {
     guard case .object(var own)? = document.own else { return true }

@@ -9,7 +9,7 @@ import Nightscout
 extension NightscoutRemote {
   /// The maximum number of readings in a batch from which each missing reading is sent separately by API v3.
   /// Of a larger batch, the missing readings are sent with one request of API v1.
-  private static let maxSingles = 20
+  private static let maxSentSeparately = 20
   /// The maximum number of entries in one request of API v1. The site stores them one by one, so larger
   /// requests would take too long.
   static let maxInBulk = 1000
@@ -39,7 +39,7 @@ extension NightscoutRemote {
       }
     }
     // For one missing reading, both APIs need the same number of requests, so API v3 is used.
-    let isBulk = batch.readings.count > Self.maxSingles && missing.count > 1
+    let isBulk = batch.readings.count > Self.maxSentSeparately && missing.count > 1
     try await push(missing, inBulk: isBulk, NightscoutWriter(run), &answer)
     answer.differing.sort()
     answer.disputed.sort()
@@ -180,12 +180,12 @@ private struct NightscoutEntries {
     let identity = ReadingIdentity(reading, device)
     let isNew = known.updateValue(reading.measurement, forKey: identity) == nil
     guard isNew else { return }
-    guard !document.holdsOwnReading else { return note(reading, device, identity) }
+    guard !document.holdsOwnReading else { return addValue(reading, device, identity) }
     foreignIdentities.insert(identity)
     foreign[NightscoutEntry.milliseconds(reading) / 1000, default: []].append((identity, reading))
   }
 
-  private mutating func note(_ reading: Reading, _ device: Device, _ identity: ReadingIdentity) {
+  private mutating func addValue(_ reading: Reading, _ device: Device, _ identity: ReadingIdentity) {
     guard let time = ReadingIdentity(firstValueAt: reading, device) else { return }
     values[time, default: []].append((identity.key, reading.measurement))
   }
@@ -227,7 +227,7 @@ private struct NightscoutEntries {
     while taken.contains(item.time + item.shift) { item.shift += 1 }
     taken.insert(item.time + item.shift)
     known[item.identity] = item.reading.measurement
-    note(item.reading, item.device, item.identity)
+    addValue(item.reading, item.device, item.identity)
     return item
   }
 }

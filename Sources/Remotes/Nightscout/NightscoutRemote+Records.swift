@@ -91,7 +91,9 @@ extension NightscoutRemote {
       if change.state.isDeleted, isStillDeleted, isOnly { try await clearAndDelete(document) }
       return .accepted(revision: revision)
     }
-    guard let mine = records.first(where: { $0.guid == change.guid }) ?? moving(change, document) else {
+    guard
+      let mine = records.first(where: { $0.guid == change.guid }) ?? recordOfInterruptedMove(change, document)
+    else {
       return conflict(with: change)
     }
     let isLearned = !mine.state.addsProvenance(to: change.state) || change.base == mine.revision
@@ -151,8 +153,8 @@ extension NightscoutRemote {
       }
       part.seen["created_at"] = document["created_at"]
     }
-    part.note(change, at: now)
-    members[NightscoutDocument.ownName] = NightscoutTreatment.own(
+    part.recordAccepted(change, at: now)
+    members[NightscoutDocument.ownName] = NightscoutTreatment.ownMember(
       parts.filter { $0.guid != change.guid } + [part], writer)
     return members
   }
@@ -179,7 +181,7 @@ extension NightscoutRemote {
 
   /// The record in a document whose move was interrupted. The member `moved`, which otherwise hides the
   /// record, is ignored.
-  func moving(_ change: RecordChange, _ document: NightscoutDocument) -> NightscoutRecord? {
+  func recordOfInterruptedMove(_ change: RecordChange, _ document: NightscoutDocument) -> NightscoutRecord? {
     guard case .object(var members) = document.members, case .object(var own)? = document.own else {
       return nil
     }
@@ -251,7 +253,7 @@ extension NightscoutRemote {
   /// Finds the valid document that contains the record, also if a change has moved the record to another
   /// document. Nil if there is none.
   func moved(_ change: RecordChange) async throws(ServiceError) -> NightscoutDocument? {
-    if let document = try await live(change.guid) { return document }
+    if let document = try await undeletedDocument(change.guid) { return document }
     guard case .document(let document) = try await find(.treatments, movedKey(change)),
       holds(document, change.guid)
     else { return nil }
@@ -259,7 +261,7 @@ extension NightscoutRemote {
   }
 
   /// A document that contains this record and is not deleted; nil if there is none.
-  func live(_ guid: String) async throws(ServiceError) -> NightscoutDocument? {
+  func undeletedDocument(_ guid: String) async throws(ServiceError) -> NightscoutDocument? {
     try await search(
       .treatments, [("\(NightscoutDocument.ownName).parts.guid", guid), ("limit", "10")]
     ).first { holds($0, guid) }
@@ -268,7 +270,7 @@ extension NightscoutRemote {
   /// Whether a document contains this change.
   private func holds(_ document: NightscoutDocument, _ change: RecordChange) -> Bool {
     NightscoutTreatment.parts(document).contains {
-      $0.guid == change.guid && $0.sent.contains(NightscoutPart.mark(change))
+      $0.guid == change.guid && $0.sent.contains(NightscoutPart.identifier(of: change))
     }
   }
 

@@ -193,7 +193,7 @@ enum NightscoutAnswer {
     guard answer.status == 200 else { return nil }
     var (answered, new): (Set<String>, Set<String>) = ([], [])
     do throws(JSONError) {
-      try JSONScanner.read(JSONValue.mended(answer.body)) { (reader) throws(JSONError) in
+      try JSONScanner.read(JSONValue.replacingLoneSurrogates(in: answer.body)) { (reader) throws(JSONError) in
         try reader.array { (reader) throws(JSONError) in
           let (identifier, isNew) = try row(&reader)
           guard let identifier else { return }

@@ -44,7 +44,9 @@ struct NightscoutWalk: Codable, Hashable, Sendable {
 
   /// The documents of a page that are used, and whether all documents of the page have the same value. If so,
   /// the site may have more documents with this value than fit on the page.
-  mutating func take(_ page: [JSONValue], limit: Int) -> (taken: ArraySlice<JSONValue>, isTie: Bool) {
+  mutating func selectDocuments(of page: [JSONValue], limit: Int) -> (
+    taken: ArraySlice<JSONValue>, isTie: Bool
+  ) {
     guard page.count >= limit, let last = page.last.map(value) else {
       isAtEnd = page.count < limit
       if let last = page.last.map(value) { position = last }
@@ -69,7 +71,7 @@ struct NightscoutWalk: Codable, Hashable, Sendable {
 }
 
 extension NightscoutRemote {
-  private static let maxTiedPages = 100
+  private static let maxPagesOfSameValue = 100
 
   /// Reads the next documents of a walk.
   ///
@@ -87,22 +89,22 @@ extension NightscoutRemote {
       case .event:
         try await list(
           Self.path(walk.collection),
-          [("\(walk.member)$gt", walk.position), ("sort", walk.member)] + Self.without(run), limit: limit)
+          [("\(walk.member)$gt", walk.position), ("sort", walk.member)] + Self.excluding(run), limit: limit)
       }
-    let (taken, isTie) = walk.take(answer.items, limit: answer.limit)
-    let found = isTie ? try await tied(walk) : Array(taken)
+    let (taken, isTie) = walk.selectDocuments(of: answer.items, limit: answer.limit)
+    let found = isTie ? try await documentsOfSameValue(walk) : Array(taken)
     return found.compactMap(NightscoutDocument.init)
   }
 
-  private static func without(_ run: String?) -> [(name: String, value: String)] {
+  private static func excluding(_ run: String?) -> [(name: String, value: String)] {
     run.map { [("\(NightscoutDocument.ownName).run$ne", $0)] } ?? []
   }
 
   /// All documents with the same value, which may be more than fit on a page. The history returns only one
   /// page for a value. A search returns several pages, but without tombstones.
-  private func tied(_ walk: NightscoutWalk) async throws(ServiceError) -> [JSONValue] {
+  private func documentsOfSameValue(_ walk: NightscoutWalk) async throws(ServiceError) -> [JSONValue] {
     var all: [JSONValue] = []
-    for _ in 0..<Self.maxTiedPages {
+    for _ in 0..<Self.maxPagesOfSameValue {
       let page = try await list(
         Self.path(walk.collection),
         [(walk.member, walk.position), ("sort", "identifier"), ("skip", String(all.count))],

@@ -190,7 +190,7 @@ package enum SourceExchange {
           "\(host): there is nothing at this address (status \(head.status)); check its path"))
     default: break
     }
-    if !saysMore(head, than: body), var found = refusal(body) {
+    if !statusExplainsMore(head, than: body), var found = refusal(body) {
       if found.retryAfterSeconds == nil, let seconds = exchange.retryAfter(head) {
         found = SourceFailure(found.failure, retryAfterSeconds: min(max(seconds, 0), RetryAfter.maxSeconds))
       }
@@ -214,7 +214,7 @@ package enum SourceExchange {
 
   /// Whether the status explains the failure better than the body. This is so if the body is a page for
   /// people: web servers send one with a redirection, a rejected login or an overload.
-  private static func saysMore(_ head: ExchangeAnswer, than body: [UInt8]) -> Bool {
+  private static func statusExplainsMore(_ head: ExchangeAnswer, than body: [UInt8]) -> Bool {
     guard body.first(where: { $0 > 0x20 && ![0xEF, 0xBB, 0xBF].contains($0) }) == UInt8(ascii: "<") else {
       return false
     }
