@@ -11,8 +11,10 @@ import Testing
   private func findings(_ age: Int64?, path: String = "/home/anna/backup/a.db", isThere: Bool? = true)
     -> [Finding]
   {
-    let note = age.map { BackupNote(madeAt: Well.now - $0, path: path, size: 1, sha256: "") }
-    return Well.wrong { $0.backups = BackupFacts(last: note, isThere: isThere, now: Well.now) }
+    let note = age.map { BackupNote(madeAt: HealthyComputer.now - $0, path: path, size: 1, sha256: "") }
+    return HealthyComputer.wrong {
+      $0.backups = BackupFacts(last: note, isThere: isThere, now: HealthyComputer.now)
+    }
   }
 
   @Test func aBackupOfTheLastThirtyDaysIsReportedAsGood() {
@@ -42,13 +44,13 @@ import Testing
 
   @Test func anUnreadableListOfBackupsIsReportedAsAWarning() {
     let problem = Failure(.permission, "logbook.db-backups: cannot read the notes of backups")
-    let found = Well.wrong {
-      $0.backups = BackupFacts(last: nil, isThere: nil, now: Well.now, problem: problem)
+    let found = HealthyComputer.wrong {
+      $0.backups = BackupFacts(last: nil, isThere: nil, now: HealthyComputer.now, problem: problem)
     }
     #expect(found.map(\.state) == [.warn] && found.first?.detail == problem.message)
   }
 
   @Test func withoutAStoreBackupsAreNotReported() {
-    #expect(Well.wrong { $0.backups = nil } == [])
+    #expect(HealthyComputer.wrong { $0.backups = nil } == [])
   }
 }

@@ -9,7 +9,7 @@ import Testing
 /// Tests `doctor` with one fault at a time, on a computer without other faults.
 @Suite struct CheckupTests {
   @Test func onAComputerWithoutFaultsDoctorReportsNoProblems() {
-    let findings = Checkup(Well.facts).findings
+    let findings = Checkup(HealthyComputer.facts).findings
     #expect(findings.allSatisfy { $0.state == .ok && $0.fix == nil && $0.category == nil }, "\(findings)")
     #expect(findings.map(\.area) == Finding.Area.allCases)
   }
@@ -35,21 +35,21 @@ import Testing
   }
 
   @Test func anOldSQLiteIsReported() {
-    let found = Well.wrong { $0.program.sqlite = SQLiteVersion(3_037_002) }
+    let found = HealthyComputer.wrong { $0.program.sqlite = SQLiteVersion(3_037_002) }
     #expect(found.map(\.area) == [.program] && found.first?.category == .configuration)
     #expect(found.first?.detail.contains("3.37.2") == true)
   }
 
   @Test func aSystemWithoutTimeZoneDataIsReported() {
-    #expect(Well.wrong { $0.program.hasZones = false }.first?.fix == "sudo apt install tzdata")
-    #expect(Well.wrong { $0.program.missingOptions = ["OMIT_JSON"] }.first?.state == .fail)
+    #expect(HealthyComputer.wrong { $0.program.hasZones = false }.first?.fix == "sudo apt install tzdata")
+    #expect(HealthyComputer.wrong { $0.program.missingOptions = ["OMIT_JSON"] }.first?.state == .fail)
   }
 
   @Test(arguments: [
     (-86400 * 365, Finding.State.fail), (-86401, .fail), (-86399, .ok), (86400 * 365, .ok),
   ])
   func aSystemClockBeforeTheBuildDateOfTheProgramIsReported(_ lead: Int, _ state: Finding.State) {
-    let found = Well.wrong {
+    let found = HealthyComputer.wrong {
       $0.clock.now += Int64(lead)
       $0.clock.lastSuccess = nil
     }
@@ -60,51 +60,60 @@ import Testing
   @Test(arguments: [(121, 1), (120, 0)]) func aSystemClockBeforeTheLastSuccessfulRunIsReported(
     _ lead: Int64, _ count: Int
   ) {
-    #expect(Well.wrong { $0.clock.lastSuccess = $0.clock.now + lead }.count == count)
+    #expect(HealthyComputer.wrong { $0.clock.lastSuccess = $0.clock.now + lead }.count == count)
   }
 
   @Test func aSystemClockThatDiffersFromTheServerIsReported() {
-    #expect(Well.wrong { $0.clock.serverLead = 121 }.first?.detail.contains("121 seconds behind") == true)
-    #expect(Well.wrong { $0.clock.serverLead = -121 }.first?.detail.contains("ahead of") == true)
-    #expect(Well.wrong { $0.clock.serverLead = 120 } == [])
-    #expect(Well.wrong { $0.clock.isKept = false }.map(\.state) == [.note])
-    #expect(Well.wrong { $0.clock.isKept = nil } == [])
+    #expect(
+      HealthyComputer.wrong { $0.clock.serverLead = 121 }.first?.detail.contains("121 seconds behind") == true
+    )
+    #expect(HealthyComputer.wrong { $0.clock.serverLead = -121 }.first?.detail.contains("ahead of") == true)
+    #expect(HealthyComputer.wrong { $0.clock.serverLead = 120 } == [])
+    #expect(HealthyComputer.wrong { $0.clock.isKept = false }.map(\.state) == [.note])
+    #expect(HealthyComputer.wrong { $0.clock.isKept = nil } == [])
   }
 
   @Test func aMeterThatTheUserMayNotOpenIsReported() {
-    let found = Well.wrong { $0.usb = MeterFacts(.success([Well.meter(mayOpen: false)])) }
+    let found = HealthyComputer.wrong {
+      $0.usb = MeterFacts(.success([HealthyComputer.meter(mayOpen: false)]))
+    }
     #expect(found.map(\.category) == [.permission] && found.first?.fix == "permit")
   }
 
   @Test func aMeterInUseByAnotherProgramIsReported() {
-    let found = Well.wrong { $0.usb = MeterFacts(.success([Well.meter(kernelDrivers: ["usbfs"])])) }
+    let found = HealthyComputer.wrong {
+      $0.usb = MeterFacts(.success([HealthyComputer.meter(kernelDrivers: ["usbfs"])]))
+    }
     #expect(found.map(\.state) == [.warn])
     #expect(found.first?.fix == "sudo fuser -v '/dev/bus/usb/001/002'")
   }
 
   @Test func aMeterWhoseDiskIsMountedIsReported() {
-    var meter = Well.meter()
+    var meter = HealthyComputer.meter()
     meter.obstruction = Failure(.unavailable, "its disk is mounted; run: umount /media/meter")
-    let found = Well.wrong { $0.usb = MeterFacts(.success([meter])) }
+    let found = HealthyComputer.wrong { $0.usb = MeterFacts(.success([meter])) }
     #expect(found.map(\.category) == [.unavailable] && found.first?.detail.contains("umount") == true)
   }
 
   @Test func aMeterWithoutItsDeviceFileAndAnUnreadableMeterAreReported() {
     #expect(
-      Well.wrong { $0.usb = MeterFacts(.success([Well.meter(hasNode: false)])) }.map(\.category) == [
-        .unavailable
-      ])
+      HealthyComputer.wrong { $0.usb = MeterFacts(.success([HealthyComputer.meter(hasNode: false)])) }.map(
+        \.category) == [
+          .unavailable
+        ])
     #expect(
-      Well.wrong { $0.usb = MeterFacts(.success([Well.meter(obstacle: "encrypted")])) }.map(\.state) == [
-        .note
-      ])
+      HealthyComputer.wrong { $0.usb = MeterFacts(.success([HealthyComputer.meter(obstacle: "encrypted")])) }
+        .map(\.state) == [
+          .note
+        ])
     #expect(
-      Well.wrong { $0.usb = MeterFacts(.failure(Failure(.unavailable, "no bus"))) }.map(\.state) == [.note])
-    #expect(Well.wrong { $0.usb = MeterFacts(.success([])) } == [])
+      HealthyComputer.wrong { $0.usb = MeterFacts(.failure(Failure(.unavailable, "no bus"))) }.map(\.state)
+        == [.note])
+    #expect(HealthyComputer.wrong { $0.usb = MeterFacts(.success([])) } == [])
   }
 
   @Test func conflictsRefusalsAndUnfinishedImportsAreReportedAsNotes() {
-    let found = Well.wrong { facts in
+    let found = HealthyComputer.wrong { facts in
       var examination = StoreExamination()
       (examination.conflicts, examination.refused, examination.unfinishedImports) = (1, 2, 3)
       facts.store.content = .examined(examination)
@@ -115,25 +124,26 @@ import Testing
   }
 
   @Test func aDamagedStoreIsReportedWithTheCommandToRestoreIt() throws {
-    let found = Well.wrong { facts in
+    let found = HealthyComputer.wrong { facts in
       var examination = StoreExamination()
       examination.damage = ["Tree 5 page 5: btreeInitPage() returns error code 11", "more"]
       facts.store.content = .examined(examination)
     }
     #expect(found.map(\.category) == [.inputOutput])
     let fix = try #require(found.first?.fix)
-    #expect(fix.contains("mv '\(Well.store)'*") && fix.hasSuffix("cp BACKUP '\(Well.store)'"))
+    #expect(
+      fix.contains("mv '\(HealthyComputer.store)'*") && fix.hasSuffix("cp BACKUP '\(HealthyComputer.store)'"))
   }
 
   @Test func aForeignTriggerThatPreventsWritesIsReportedAsAFailure() {
-    let found = Well.wrong { facts in
+    let found = HealthyComputer.wrong { facts in
       var examination = StoreExamination()
       examination.foreignSchema = ["trigger extra"]
       facts.store.content = .examined(examination)
     }
     #expect(found.map(\.state) == [.fail] && found.map(\.category) == [.configuration])
     #expect(found.first?.detail.contains("did not make the trigger extra, ") == true)
-    #expect(found.first?.fix == "sqlite3 '\(Well.store)' 'DROP TRIGGER \"extra\"'")
+    #expect(found.first?.fix == "sqlite3 '\(HealthyComputer.store)' 'DROP TRIGGER \"extra\"'")
   }
 
   @Test func aChangedTriggerOfTheStoreOrADamagedAttachmentIsReportedAsAFailure() {
@@ -160,51 +170,51 @@ import Testing
     ] as [(inout StoreExamination) -> Void] {
       var examination = StoreExamination()
       change(&examination)
-      #expect(Well.wrong { $0.store.content = .examined(examination) }.map(\.state) == [.fail])
+      #expect(HealthyComputer.wrong { $0.store.content = .examined(examination) }.map(\.state) == [.fail])
     }
   }
 
   @Test(arguments: [(Int64(67_108_864), 0), (67_108_865, 1)])
   func aWriteAheadLogAbove64MiBIsReported(_ bytes: Int64, _ count: Int) {
-    #expect(Well.wrong { $0.store.logBytes = bytes }.count == count)
+    #expect(HealthyComputer.wrong { $0.store.logBytes = bytes }.count == count)
   }
 
   @Test func aStoreThatCannotBeOpenedIsReportedWithTheCategoryOfTheError() {
-    let found = Well.wrong { $0.store.content = .refused(Failure(.configuration, "newer")) }
+    let found = HealthyComputer.wrong { $0.store.content = .refused(Failure(.configuration, "newer")) }
     #expect(found.map(\.category) == [.configuration] && found.first?.fix == nil)
-    #expect(Well.wrong { $0.store.content = .none }.map(\.state) == [.note])
+    #expect(HealthyComputer.wrong { $0.store.content = .none }.map(\.state) == [.note])
   }
 
   @Test func aTokenFileThatOtherUsersCanReadIsReported() {
-    let found = Well.wrong { $0.remote?.tokenFile?.mode = 0o640 }
+    let found = HealthyComputer.wrong { $0.remote?.tokenFile?.mode = 0o640 }
     #expect(found.map(\.category) == [.permission] && found.first?.fix == "chmod 600 '/home/anna/token'")
-    #expect(Well.wrong { $0.remote?.tokenFile = nil }.map(\.category) == [.missingInput])
-    #expect(Well.wrong { $0.remote?.tokenFile?.owner = 0 }.map(\.category) == [.permission])
+    #expect(HealthyComputer.wrong { $0.remote?.tokenFile = nil }.map(\.category) == [.missingInput])
+    #expect(HealthyComputer.wrong { $0.remote?.tokenFile?.owner = 0 }.map(\.category) == [.permission])
   }
 
   @Test func aRemoteThatFailsIsReported() {
-    let found = Well.wrong {
+    let found = HealthyComputer.wrong {
       $0.remote?.remote.lastError = "connection refused"
-      $0.remote?.remote.nextAttempt = Well.now + 60
+      $0.remote?.remote.nextAttempt = HealthyComputer.now + 60
     }
     #expect(found.map(\.state) == [.warn] && found.first?.detail.contains("next attempt") == true)
-    #expect(Well.wrong { $0.remote?.remote.purgedAt = 1 }.map(\.state) == [.fail])
-    #expect(Well.wrong { $0.remote?.authorities = .success(()) } == [])
-    #expect(Well.wrong { $0.remote = nil } == [])
-    #expect(Well.wrong { $0.remote?.answer = .success("Anna") } == [])
+    #expect(HealthyComputer.wrong { $0.remote?.remote.purgedAt = 1 }.map(\.state) == [.fail])
+    #expect(HealthyComputer.wrong { $0.remote?.authorities = .success(()) } == [])
+    #expect(HealthyComputer.wrong { $0.remote = nil } == [])
+    #expect(HealthyComputer.wrong { $0.remote?.answer = .success("Anna") } == [])
     let failure = Failure(.unavailable, "no answer")
-    #expect(Well.wrong { $0.remote?.answer = .failure(failure) }.map(\.category) == [.unavailable])
+    #expect(HealthyComputer.wrong { $0.remote?.answer = .failure(failure) }.map(\.category) == [.unavailable])
   }
 
   @Test func theKeyOfAClientCertificateMustBePrivateLikeATokenFile() {
     func wrong(_ key: FileFact?) -> [Finding] {
-      Well.wrong {
+      HealthyComputer.wrong {
         $0.remote?.remote.access.clientCertificate = ClientCertificate(
           certificateFile: "/home/anna/me.pem", keyFile: "/home/anna/me.key")
         $0.remote?.clientKeyFile = key
       }
     }
-    let key = FileFact(path: "/home/anna/me.key", owner: Well.user, mode: 0o600)
+    let key = FileFact(path: "/home/anna/me.key", owner: HealthyComputer.user, mode: 0o600)
     #expect(wrong(key) == [])
     #expect(wrong(nil).map(\.category) == [.missingInput])
     var shared = key
@@ -214,7 +224,7 @@ import Testing
   }
 
   @Test func aCAFileThatCannotBeReadIsReported() {
-    let found = Well.wrong {
+    let found = HealthyComputer.wrong {
       $0.remote?.remote.access.authorities = "/home/anna/ca.pem"
       $0.remote?.authorities = .failure(Failure(.missingInput, "/home/anna/ca.pem: no such file"))
     }
@@ -224,15 +234,16 @@ import Testing
 
   @Test func aClientCertificateThatFailsOrExpiresSoonIsReportedOnce() {
     func wrong(_ result: Result<Int64, Failure>?, mode: UInt32 = 0o600) -> [Finding] {
-      Well.wrong {
+      HealthyComputer.wrong {
         $0.remote?.remote.access.clientCertificate = ClientCertificate(
           certificateFile: "/home/anna/me.pem", keyFile: "/home/anna/me.key")
-        $0.remote?.clientKeyFile = FileFact(path: "/home/anna/me.key", owner: Well.user, mode: mode)
+        $0.remote?.clientKeyFile = FileFact(
+          path: "/home/anna/me.key", owner: HealthyComputer.user, mode: mode)
         $0.remote?.clientCertificate = result
       }
     }
-    #expect(wrong(.success(Well.now + 14 * 86400)) == [])
-    let soon = wrong(.success(Well.now + 14 * 86400 - 1))
+    #expect(wrong(.success(HealthyComputer.now + 14 * 86400)) == [])
+    let soon = wrong(.success(HealthyComputer.now + 14 * 86400 - 1))
     #expect(soon.map(\.state) == [.warn] && soon.first?.detail.hasPrefix("/home/anna/me.pem: ") == true)
     let failed = wrong(.failure(Failure(.configuration, "it expired")))
     #expect(failed.map(\.category) == [.configuration] && failed.first?.detail == "it expired")
@@ -243,17 +254,24 @@ import Testing
 
   @Test func jobsThatDoNotRunOrWhoseMailIsLostAreReported() {
     #expect(
-      Well.wrong { $0.jobs.units = [] }.first?.fix == "systemctl --user enable --now glucoport-upload.timer")
-    #expect(Well.wrong { $0.jobs.lingers = false }.first?.fix == "sudo loginctl enable-linger 'anna'")
-    #expect(Well.wrong { ($0.jobs.units, $0.jobs.seesCrontab) = ([], false) }.first?.fix == "crontab -l")
-    #expect(Well.wrong { ($0.jobs.crontabs, $0.jobs.hasMail) = (["/etc/cron.d/g"], false) }.count == 1)
-    #expect(Well.wrong { ($0.jobs.units, $0.jobs.hasRemote) = ([], false) } == [])
-    #expect(Well.wrong { ($0.jobs.units, $0.jobs.crontabs) = ([], ["/etc/cron.d/g"]) } == [])
-    let fetch = "systemctl --user enable --now glucoport-fetch.timer"
-    #expect(Well.wrong { $0.jobs.hasSources = true }.map(\.fix) == [fetch])
-    #expect(Well.wrong { ($0.jobs.hasSources, $0.jobs.crontabs) = (true, ["/etc/cron.d/g"]) } == [])
+      HealthyComputer.wrong { $0.jobs.units = [] }.first?.fix
+        == "systemctl --user enable --now glucoport-upload.timer")
     #expect(
-      Well.wrong { ($0.jobs.hasSources, $0.jobs.units) = (true, ["/etc/systemd/user/glucoport-fetch.timer"]) }
+      HealthyComputer.wrong { $0.jobs.lingers = false }.first?.fix == "sudo loginctl enable-linger 'anna'")
+    #expect(
+      HealthyComputer.wrong { ($0.jobs.units, $0.jobs.seesCrontab) = ([], false) }.first?.fix == "crontab -l")
+    #expect(
+      HealthyComputer.wrong { ($0.jobs.crontabs, $0.jobs.hasMail) = (["/etc/cron.d/g"], false) }.count == 1)
+    #expect(HealthyComputer.wrong { ($0.jobs.units, $0.jobs.hasRemote) = ([], false) } == [])
+    #expect(HealthyComputer.wrong { ($0.jobs.units, $0.jobs.crontabs) = ([], ["/etc/cron.d/g"]) } == [])
+    let fetch = "systemctl --user enable --now glucoport-fetch.timer"
+    #expect(HealthyComputer.wrong { $0.jobs.hasSources = true }.map(\.fix) == [fetch])
+    #expect(
+      HealthyComputer.wrong { ($0.jobs.hasSources, $0.jobs.crontabs) = (true, ["/etc/cron.d/g"]) } == [])
+    #expect(
+      HealthyComputer.wrong {
+        ($0.jobs.hasSources, $0.jobs.units) = (true, ["/etc/systemd/user/glucoport-fetch.timer"])
+      }
         == [])
   }
 }

@@ -22,7 +22,7 @@ import Testing
       try change(folder)
       var facts = FolderFacts.of(store.path, user: UInt32(geteuid()))
       // The test machine can have any file system, so its file system is replaced by a good one.
-      facts.fileSystem = Well.folders.fileSystem
+      facts.fileSystem = HealthyComputer.folders.fileSystem
       found = facts.findings.filter { $0.state != .ok } + facts.leftovers.filter { $0.state != .ok }
     }
     return found
@@ -55,7 +55,7 @@ import Testing
   @Test func noChangeIsSuggestedForAFolderSharedByAllUsers() throws {
     let own = try found { try set(0o1777, $0) }
     #expect(own.map(\.state) == [.warn] && own.first?.fix == nil)
-    let system = Well.wrong {
+    let system = HealthyComputer.wrong {
       $0.folders?.folder?.owner = 0
       $0.folders?.folder?.mode = 0o1777
     }
@@ -63,20 +63,21 @@ import Testing
   }
 
   @Test func rootIsAdvisedToRunDoctorAsTheOwnerOfTheFiles() {
-    let found = Well.wrong { $0.folders?.user = 0 }
+    let found = HealthyComputer.wrong { $0.folders?.user = 0 }
     #expect(found.count == 4 && found.allSatisfy { $0.state == .note })
-    #expect(found.allSatisfy { $0.fix == "sudo -u '#1000' glucoport doctor --store '\(Well.store)'" })
+    #expect(
+      found.allSatisfy { $0.fix == "sudo -u '#1000' glucoport doctor --store '\(HealthyComputer.store)'" })
   }
 
   @Test func aStoreFolderOfAnotherUserIsReported() {
-    let found = Well.wrong { $0.folders?.folder?.owner = 1001 }
+    let found = HealthyComputer.wrong { $0.folders?.folder?.owner = 1001 }
     #expect(found.map(\.category) == [.permission] && found.first?.fix == nil)
   }
 
   @Test func aStoreFileOfAnotherUserIsReported() {
-    let found = Well.wrong { $0.folders?.files[0].owner = 0 }
+    let found = HealthyComputer.wrong { $0.folders?.files[0].owner = 0 }
     #expect(found.map(\.category) == [.permission])
-    #expect(found.first?.fix == "sudo chown 1000 '\(Well.store)'")
+    #expect(found.first?.fix == "sudo chown 1000 '\(HealthyComputer.store)'")
   }
 
   @Test func aStoreThatIsASymbolicLinkIsReportedAndItsTargetChecked() throws {
@@ -99,7 +100,7 @@ import Testing
       markers.append(FolderFacts.of(inner.path + "/logbook.db", user: 0).syncMarker)
       #expect(markers == [folder.path + "/" + marker])
     }
-    #expect(Well.wrong { $0.folders?.syncMarker = "/home/anna/" + marker }.map(\.state) == [.warn])
+    #expect(HealthyComputer.wrong { $0.folders?.syncMarker = "/home/anna/" + marker }.map(\.state) == [.warn])
   }
 
   @Test func onlyLeftoverFilesOfTheProgramAreListedAsLeftovers() throws {
@@ -114,7 +115,7 @@ import Testing
   }
 
   @Test func aMissingStoreFolderIsNotReportedAsAFault() {
-    let found = Well.wrong {
+    let found = HealthyComputer.wrong {
       $0.folders?.folder = nil
       $0.folders?.files = []
     }
@@ -130,9 +131,9 @@ import Testing
   }
 
   @Test func aStoreOnNFSIsReportedAsAFailure() {
-    let found = Well.wrong { $0.folders?.fileSystem?.kind = FileSystemFact.kind(ofMagic: 0x6969) }
+    let found = HealthyComputer.wrong { $0.folders?.fileSystem?.kind = FileSystemFact.kind(ofMagic: 0x6969) }
     #expect(found.map(\.category) == [.configuration])
-    #expect(Well.wrong { $0.folders?.fileSystem?.kind = .userSpace }.map(\.state) == [.warn])
+    #expect(HealthyComputer.wrong { $0.folders?.fileSystem?.kind = .userSpace }.map(\.state) == [.warn])
   }
 
   @Test(arguments: [
@@ -140,7 +141,7 @@ import Testing
     (16_777_216, .ok),
   ])
   func aFullDiskIsReported(_ free: Int64, _ state: Finding.State) {
-    let found = Well.wrong { $0.folders?.fileSystem?.freeBytes = free }
+    let found = HealthyComputer.wrong { $0.folders?.fileSystem?.freeBytes = free }
     #expect(found.map(\.state) == (state == .ok ? [] : [state]))
     #expect(found.first?.category == (state == .fail ? .inputOutput : nil))
   }
@@ -148,7 +149,7 @@ import Testing
   @Test func freeSpaceBelowTwiceTheSizeOfTheStoreIsReported() {
     let size = 100 << 20 as Int64
     for (free, count) in [(2 * size - 1, 1), (2 * size, 0)] {
-      let found = Well.wrong {
+      let found = HealthyComputer.wrong {
         $0.folders?.files[0].size = size
         $0.folders?.fileSystem?.freeBytes = free
       }
@@ -157,7 +158,8 @@ import Testing
   }
 
   @Test func aReadOnlyDiskIsReportedAsAFailure() {
-    #expect(Well.wrong { $0.folders?.fileSystem?.isReadOnly = true }.map(\.category) == [.permission])
+    #expect(
+      HealthyComputer.wrong { $0.folders?.fileSystem?.isReadOnly = true }.map(\.category) == [.permission])
   }
 
   @Test func theFileSystemAndFreeSpaceOfAFolderAreReadFromTheSystem() throws {

@@ -27,8 +27,8 @@ import Testing
   /// A clock that was ahead at the last fetch must not make the source look well until that time.
   @Test(arguments: [(Int64(120), Finding.State.ok), (121, .warn), (400 * 86_400, .warn)])
   func aLastFetchInTheFutureIsReportedAsAWarning(_ lead: Int64, _ state: Finding.State) {
-    let setting = Self.setting { $0.state.lastSuccess = Well.now + lead }
-    let found = SourceFacts(setting, user: 1000, now: Well.now).findings
+    let setting = Self.setting { $0.state.lastSuccess = HealthyComputer.now + lead }
+    let found = SourceFacts(setting, user: 1000, now: HealthyComputer.now).findings
     #expect(found.map(\.state) == [state], "\(found)")
     #expect(found[0].detail.contains("in the future") == (state == .warn), "\(found)")
   }
@@ -36,7 +36,7 @@ import Testing
   @Test func theTokenFileOfASourceMustExistAndBePrivate() {
     let setting = Self.setting { $0.access.tokenFile = "/f" }
     func states(_ file: FileFact?) -> [FailureCategory?] {
-      SourceFacts(setting, user: 1000, tokenFile: file, now: Well.now).findings.map(\.category)
+      SourceFacts(setting, user: 1000, tokenFile: file, now: HealthyComputer.now).findings.map(\.category)
     }
     #expect(states(file(0o600)) == [nil])
     #expect(states(file(0o640)) == [.permission])
@@ -47,7 +47,7 @@ import Testing
   @Test func theProgramOfASourceMustBeExecutableAndNotWritableByOthers() {
     let setting = Self.setting { $0.access.command = ["/f", "secret argument"] }
     func found(_ file: FileFact?) -> [Finding] {
-      SourceFacts(setting, user: 1000, program: file, now: Well.now).findings
+      SourceFacts(setting, user: 1000, program: file, now: HealthyComputer.now).findings
     }
     #expect(found(file(0o755)).map(\.state) == [.ok])
     #expect(found(file(0o644)).map(\.category) == [.permission])
@@ -63,10 +63,10 @@ import Testing
       $0.state.isBlocked = true
       $0.state.holes = [SourceHole(from: 0, until: 9000)]
     }
-    let found = SourceFacts(refused, user: 1000, now: Well.now).findings
+    let found = SourceFacts(refused, user: 1000, now: HealthyComputer.now).findings
     #expect(found.map(\.state) == [.fail, .note] && found[0].category == .permission, "\(found)")
     #expect(found[0].detail.contains("fetch --now"))
     let passing = Self.setting { $0.state.lastError = "timed out" }
-    #expect(SourceFacts(passing, user: 1000, now: Well.now).findings.map(\.state) == [.note])
+    #expect(SourceFacts(passing, user: 1000, now: HealthyComputer.now).findings.map(\.state) == [.note])
   }
 }

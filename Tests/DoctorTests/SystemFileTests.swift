@@ -20,12 +20,12 @@ import Testing
     var found: [Finding] = []
     try withFolder { root in
       for (path, text) in files { try write(text, path, root) }
-      found = Well.wrong { $0.udev.files = RuleFacts.installed(below: root.path) }
+      found = HealthyComputer.wrong { $0.udev.files = RuleFacts.installed(below: root.path) }
     }
     return found
   }
 
-  private var rules: String { Well.text(Well.rules) }
+  private var rules: String { HealthyComputer.text(HealthyComputer.rules) }
 
   @Test(arguments: [
     "etc/udev/rules.d/70-glucoport.rules", "usr/lib/udev/rules.d/70-glucoport.rules",
@@ -53,7 +53,8 @@ import Testing
 
   @Test func udevRulesOfAnotherVersionAreReported() throws {
     let found = try found([
-      "etc/udev/rules.d/70-glucoport.rules": Well.text(Well.rules.filter { !$0.hasPrefix("SUBSYSTEM") })
+      "etc/udev/rules.d/70-glucoport.rules": HealthyComputer.text(
+        HealthyComputer.rules.filter { !$0.hasPrefix("SUBSYSTEM") })
     ])
     #expect(found.map(\.state) == [.warn] && found.first?.detail.contains("1 rules") == true)
   }
@@ -68,9 +69,10 @@ import Testing
   }
 
   @Test func aUdevRuleForAGroupThatDoesNotExistIsReported() {
-    #expect(RuleFacts.groups(in: Well.facts.udev.files) == ["plugdev"])
+    #expect(RuleFacts.groups(in: HealthyComputer.facts.udev.files) == ["plugdev"])
     #expect(
-      Well.wrong { $0.udev.unknownGroups = ["plugdev"] }.first?.fix == "sudo groupadd --system 'plugdev'")
+      HealthyComputer.wrong { $0.udev.unknownGroups = ["plugdev"] }.first?.fix
+        == "sudo groupadd --system 'plugdev'")
   }
 
   @Test func scheduledJobsAreFoundInSystemdUnitsAndCrontabs() throws {

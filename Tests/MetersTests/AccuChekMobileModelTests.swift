@@ -46,12 +46,12 @@ struct AccuChekMobileModelTests {
 
   @Test func aSimulatedDiskThatIsNotReadyRefusesWithAReason() throws {
     let meter = SimulatedAccuChekMobile(try Self.memory(), refusals: 1)
-    #expect(meter.take(Self.block("00 00 00 00 00 00", reads: 0), endpoint: 2))
+    #expect(meter.accept(Self.block("00 00 00 00 00 00", reads: 0), endpoint: 2))
     #expect(Self.gives(meter)?.last == 1)
-    #expect(meter.take(Self.block("03 00 00 00 12 00", reads: 18), endpoint: 2))
+    #expect(meter.accept(Self.block("03 00 00 00 12 00", reads: 18), endpoint: 2))
     #expect(try #require(Self.gives(meter))[2] == 2)
     #expect(Self.gives(meter)?.last == 0)
-    #expect(meter.take(Self.block("00 00 00 00 00 00", reads: 0), endpoint: 2))
+    #expect(meter.accept(Self.block("00 00 00 00 00 00", reads: 0), endpoint: 2))
     #expect(Self.gives(meter) == Self.good())
   }
 
@@ -85,7 +85,7 @@ struct AccuChekMobileModelTests {
   }
 
   private static func gives(_ meter: SimulatedAccuChekMobile, maxBytes: Int = 512) -> [UInt8]? {
-    if case .data(let bytes) = meter.give(endpoint: 0x81, maxBytes: maxBytes) { bytes } else { nil }
+    if case .data(let bytes) = meter.nextPacket(endpoint: 0x81, maxBytes: maxBytes) { bytes } else { nil }
   }
 
   private static func good(residue: UInt8 = 0) -> [UInt8] {
@@ -94,7 +94,7 @@ struct AccuChekMobileModelTests {
 
   @Test func theStatusOfAShortDiskAnswerStatesTheMissingBytes() throws {
     let meter = SimulatedAccuChekMobile(try Self.memory())
-    #expect(meter.take(Self.block("12 00 00 00 60 00", reads: 0x60), endpoint: 2))
+    #expect(meter.accept(Self.block("12 00 00 00 60 00", reads: 0x60), endpoint: 2))
     let inquiry = try #require(Self.gives(meter))
     #expect(inquiry.count == 36)
     #expect(inquiry[8..<13].elementsEqual("Roche".utf8))
@@ -104,7 +104,7 @@ struct AccuChekMobileModelTests {
 
   @Test func simulatedDiskSectorsCanBeReadInAnyNumberOfTransfers() throws {
     let meter = SimulatedAccuChekMobile(try Self.memory())
-    #expect(meter.take(Self.block("28 00 00 00 00 00 00 00 02 00", reads: 1024), endpoint: 2))
+    #expect(meter.accept(Self.block("28 00 00 00 00 00 00 00 02 00", reads: 1024), endpoint: 2))
     let first = try #require(Self.gives(meter, maxBytes: 700))
     let second = try #require(Self.gives(meter, maxBytes: 700))
     #expect(first + second == Array(meter.disk.sectors[0..<2].joined()))
@@ -113,13 +113,13 @@ struct AccuChekMobileModelTests {
 
   @Test func aFailedDiskCommandStallsAndItsReasonCanBeRequested() throws {
     let meter = SimulatedAccuChekMobile(try Self.memory())
-    #expect(meter.take(Self.block("28 00 00 FF 00 00 00 00 01 00", reads: 512), endpoint: 2))
-    guard case .stall = meter.give(endpoint: 0x81, maxBytes: 512) else {
+    #expect(meter.accept(Self.block("28 00 00 FF 00 00 00 00 01 00", reads: 512), endpoint: 2))
+    guard case .stall = meter.nextPacket(endpoint: 0x81, maxBytes: 512) else {
       Issue.record("no stall")
       return
     }
     #expect(Self.gives(meter) == [UInt8](printed: "55 53 42 53 07 00 00 00 00 02 00 00 01"))
-    #expect(meter.take(Self.block("03 00 00 00 12 00", reads: 18), endpoint: 2))
+    #expect(meter.accept(Self.block("03 00 00 00 12 00", reads: 18), endpoint: 2))
     let sense = try #require(Self.gives(meter))
     #expect(sense[2] == 5)
     #expect(sense[12] == 0x21)
@@ -129,8 +129,9 @@ struct AccuChekMobileModelTests {
     let meter = SimulatedAccuChekMobile(try Self.memory())
     let before = meter.disk.sectors
     #expect(
-      meter.take(Self.block("2A 00 00 00 00 03 00 00 01 00", reads: 512, isTowardsHost: false), endpoint: 2))
-    #expect(meter.take([UInt8](repeating: 0xAA, count: 512), endpoint: 2))
+      meter.accept(Self.block("2A 00 00 00 00 03 00 00 01 00", reads: 512, isTowardsHost: false), endpoint: 2)
+    )
+    #expect(meter.accept([UInt8](repeating: 0xAA, count: 512), endpoint: 2))
     #expect(Self.gives(meter)?.last == 1)
     #expect(meter.disk.writes == 1)
     #expect(meter.disk.sectors == before)
@@ -138,10 +139,10 @@ struct AccuChekMobileModelTests {
 
   @Test func onlyAResetRecoversTheSimulatedDiskFromAnInvalidCommand() throws {
     let meter = SimulatedAccuChekMobile(try Self.memory())
-    #expect(!meter.take([1, 2, 3], endpoint: 2))
-    #expect(!meter.take(Self.block("00 00 00 00 00 00", reads: 0), endpoint: 2))
+    #expect(!meter.accept([1, 2, 3], endpoint: 2))
+    #expect(!meter.accept(Self.block("00 00 00 00 00 00", reads: 0), endpoint: 2))
     _ = meter.control(ControlRequest(type: 0x21, request: 0xFF, value: 0, index: 0), maxBytes: 0, data: [])
-    #expect(meter.take(Self.block("00 00 00 00 00 00", reads: 0), endpoint: 2))
+    #expect(meter.accept(Self.block("00 00 00 00 00 00", reads: 0), endpoint: 2))
     #expect(Self.gives(meter) == Self.good())
   }
 }

@@ -25,7 +25,7 @@ struct AreoModelTests {
   }
 
   private static func exchange(_ meter: SimulatedAreo, _ bytes: [UInt8]) -> String {
-    String(decoding: meter.take(bytes, line: SimulatedAreo.settings), as: UTF8.self)
+    String(decoding: meter.accept(bytes, line: SimulatedAreo.settings), as: UTF8.self)
   }
 
   @Test func theSimulatedGlucoMenAreoReportsItsIdentity() {
@@ -64,7 +64,7 @@ struct AreoModelTests {
   @Test func theSimulatedGlucoMenAreoReportsAnEmptyMemoryWithAFixedAnswer() {
     let meter = SimulatedAreo(Self.memory())
     #expect(
-      meter.take([0x80], line: SimulatedAreo.settings) == [UInt8](printed: "5B 0D 0A 90 3D 0D 0A 5D 0D 0A"))
+      meter.accept([0x80], line: SimulatedAreo.settings) == [UInt8](printed: "5B 0D 0A 90 3D 0D 0A 5D 0D 0A"))
   }
 
   private static let setting = [UInt8](
@@ -83,8 +83,8 @@ struct AreoModelTests {
 
   @Test func theSimulatedGlucoMenAreoIgnoresAWrongSpeedOrParity() {
     let meter = SimulatedAreo(Self.memory())
-    #expect(meter.take([0xA2], line: LineSettings(baud: 9600)) == [])
-    #expect(meter.take([0xA2], line: LineSettings(baud: 19200, parity: .odd)) == [])
+    #expect(meter.accept([0xA2], line: LineSettings(baud: 9600)) == [])
+    #expect(meter.accept([0xA2], line: LineSettings(baud: 19200, parity: .odd)) == [])
   }
 
   @Test func theSimulatedAreoGKAnswersTheSameOverUSBCDC() throws {
@@ -97,10 +97,10 @@ struct AreoModelTests {
       Issue.record("the line cannot be set")
       return
     }
-    #expect(meter.take([0x80], endpoint: 0x01))
+    #expect(meter.accept([0x80], endpoint: 0x01))
     var bytes: [UInt8] = []
-    while case .data(let part) = meter.give(endpoint: 0x81, maxBytes: 7) { bytes += part }
-    #expect(bytes == SimulatedAreo(memory, isGK: true).take([0x80], line: SimulatedAreo.settings))
+    while case .data(let part) = meter.nextPacket(endpoint: 0x81, maxBytes: 7) { bytes += part }
+    #expect(bytes == SimulatedAreo(memory, isGK: true).accept([0x80], line: SimulatedAreo.settings))
     #expect(meter.configurationDescriptor.count == Int(meter.configurationDescriptor[2]))
   }
 }

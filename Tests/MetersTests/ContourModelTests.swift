@@ -27,10 +27,10 @@ struct ContourModelTests {
     -> (bytes: [UInt8], sizes: [Int])
   {
     let (out, into): (UInt8, UInt8) = usesNext ? (0x04, 0x83) : (0x01, 0x81)
-    #expect(meter.take([0, 0, 0, UInt8(bytes.count)] + bytes, endpoint: out))
+    #expect(meter.accept([0, 0, 0, UInt8(bytes.count)] + bytes, endpoint: out))
     var all: [UInt8] = []
     var sizes: [Int] = []
-    while case .data(let report) = meter.give(endpoint: into, maxBytes: 64) {
+    while case .data(let report) = meter.nextPacket(endpoint: into, maxBytes: 64) {
       #expect(report.count == 64 && Array(report.prefix(3)) == Array("ABC".utf8))
       all += report[4..<4 + Int(report[3])]
       sizes.append(Int(report[3]))
@@ -163,8 +163,8 @@ struct ContourModelTests {
     let configuration = meter.configurationDescriptor
     #expect(Int(configuration[2]) | Int(configuration[3]) << 8 == configuration.count)
     #expect(meter.strings[2] == "0000000002336773")
-    #expect(!meter.take([0, 0, 0, 1, 4], endpoint: 0x09))
-    #expect(!meter.take([0, 0, 0, 61], endpoint: variant == .nextUSB ? 0x04 : 0x01))
+    #expect(!meter.accept([0, 0, 0, 1, 4], endpoint: 0x09))
+    #expect(!meter.accept([0, 0, 0, 61], endpoint: variant == .nextUSB ? 0x04 : 0x01))
   }
 
   @Test func itemsThatAContourCannotStoreAreLeftOut() throws {

@@ -26,9 +26,9 @@ struct DexcomModelTests {
   }
 
   private func exchange(_ receiver: SimulatedDexcomG4, _ request: [UInt8]) -> [UInt8] {
-    #expect(receiver.take(request, endpoint: 2))
+    #expect(receiver.accept(request, endpoint: 2))
     var answer: [UInt8] = []
-    while case .data(let bytes) = receiver.give(endpoint: 0x83, maxBytes: 64) { answer += bytes }
+    while case .data(let bytes) = receiver.nextPacket(endpoint: 0x83, maxBytes: 64) { answer += bytes }
     return answer
   }
 
@@ -150,7 +150,7 @@ struct DexcomModelTests {
     let receiver = receiver()
     #expect(receiver.deviceDescriptor.count == 18 && receiver.deviceDescriptor[4] == 2)
     #expect(receiver.configurationDescriptor.count == Int(receiver.configurationDescriptor[2]))
-    #expect(!receiver.take([1], endpoint: 5))
+    #expect(!receiver.accept([1], endpoint: 5))
     let line = ControlRequest(type: 0x21, request: 0x22, value: 3, index: 0)
     guard case .accepted = receiver.control(line, maxBytes: 0, data: []) else {
       Issue.record("the control lines cannot be set")

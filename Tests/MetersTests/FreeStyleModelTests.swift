@@ -38,7 +38,7 @@ struct FreeStyleModelTests {
 
   private static func frames(of meter: SimulatedFreeStyle) -> [[UInt8]] {
     var frames: [[UInt8]] = []
-    while case .data(let frame) = meter.give(endpoint: 0x81, maxBytes: 64) {
+    while case .data(let frame) = meter.nextPacket(endpoint: 0x81, maxBytes: 64) {
       #expect(frame.count == 64)
       frames.append(frame)
     }
@@ -218,10 +218,10 @@ struct FreeStyleModelTests {
 
   @Test func theSimulatedFreeStyleAcceptsFramesAtAnOutEndpoint() throws {
     let meter = SimulatedFreeStyle(try Self.memory(), hasOutEndpoint: true)
-    #expect(meter.take([0x01, 0x00], endpoint: 0x01))
+    #expect(meter.accept([0x01, 0x00], endpoint: 0x01))
     #expect(Self.frames(of: meter).first?.prefix(3) == [0x71, 0x01, 0x01])
     let real = SimulatedFreeStyle(try Self.memory())
-    #expect(!real.take([0x01, 0x00], endpoint: 0x01))
+    #expect(!real.accept([0x01, 0x00], endpoint: 0x01))
     let report = ControlRequest(type: 0x21, request: 0x09, value: 0x0200, index: 0)
     guard case .stall = real.control(report, maxBytes: 64, data: [0x01, 0x00]) else {
       Issue.record("a report that is too short was taken")

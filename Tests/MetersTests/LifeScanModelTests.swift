@@ -61,7 +61,7 @@ struct LifeScanModelTests {
   }
 
   private func give(_ disk: SimulatedOneTouchDisk, _ maxBytes: Int) -> PacketBytes {
-    PacketBytes(disk.give(endpoint: 0x81, maxBytes: maxBytes))
+    PacketBytes(disk.nextPacket(endpoint: 0x81, maxBytes: maxBytes))
   }
 
   /// Writes a request into a mailbox sector and reads the answer from it.
@@ -69,11 +69,11 @@ struct LifeScanModelTests {
     -> [UInt8]
   {
     let bytes = hex(request)
-    #expect(disk.take(block(512, reads: false, sectorCommand(0x2A, sector)), endpoint: 2))
-    #expect(disk.take(bytes + [UInt8](repeating: 0, count: 512 - bytes.count), endpoint: 2))
+    #expect(disk.accept(block(512, reads: false, sectorCommand(0x2A, sector)), endpoint: 2))
+    #expect(disk.accept(bytes + [UInt8](repeating: 0, count: 512 - bytes.count), endpoint: 2))
     #expect(give(disk, 13) == status())
-    #expect(disk.take(block(512, reads: true, sectorCommand(0x28, sector)), endpoint: 2))
-    guard case .data(let answer) = disk.give(endpoint: 0x81, maxBytes: 512) else { return [] }
+    #expect(disk.accept(block(512, reads: true, sectorCommand(0x28, sector)), endpoint: 2))
+    guard case .data(let answer) = disk.nextPacket(endpoint: 0x81, maxBytes: 512) else { return [] }
     #expect(answer.count == 512)
     #expect(give(disk, 13) == status())
     return Array(answer.prefix(Int(answer[1])))
@@ -146,14 +146,14 @@ struct LifeScanModelTests {
   @Test func theSimulatedOneTouchDiskStatesItsVendorAndProduct() throws {
     let disk = SimulatedOneTouchDisk(memory(serial: "A"))
     #expect(
-      disk.take(
+      disk.accept(
         hex("55 53 42 43 01 00 00 00 60 00 00 00 80 00 0a 12 00 00 00 00 00 00 00 60 00 00 00 00 00 00 00"),
         endpoint: 2))
-    let answer = try #require(data(disk.give(endpoint: 0x81, maxBytes: 0x60)))
+    let answer = try #require(data(disk.nextPacket(endpoint: 0x81, maxBytes: 0x60)))
     #expect(answer.count == 36 && Array(answer[8..<16]) == Array("LifeScan".utf8))
     #expect(give(disk, 13) == .data(hex("55 53 42 53 01 00 00 00 3c 00 00 00 00")))
-    #expect(disk.take(block(512, reads: true, sectorCommand(0x28, 0)), endpoint: 2))
-    let sector = try #require(data(disk.give(endpoint: 0x81, maxBytes: 512)))
+    #expect(disk.accept(block(512, reads: true, sectorCommand(0x28, 0)), endpoint: 2))
+    let sector = try #require(data(disk.nextPacket(endpoint: 0x81, maxBytes: 512)))
     #expect(Array(sector[0x2B...0x3A]) == Array("LIFESCAN   FAT16".utf8))
     #expect(disk.deviceDescriptor.count == 18 && disk.configurationDescriptor.count == 32)
     #expect(disk.strings.last == "LifeScan MSC")
@@ -164,15 +164,15 @@ struct LifeScanModelTests {
     var forced = sectorCommand(0x28, 3)
     forced[1] = 0x08
     for command in [forced, [0xC0], Array(sectorCommand(0x28, 3).dropLast(2)) + [2, 0]] {
-      #expect(disk.take(block(512, reads: true, command), endpoint: 2))
+      #expect(disk.accept(block(512, reads: true, command), endpoint: 2))
       #expect(give(disk, 512) == .stall)
       #expect(give(disk, 13) == status(512, isGood: false))
     }
     #expect(give(disk, 13) == .nothing)
-    #expect(!disk.take([1, 2, 3], endpoint: 2) && !disk.take([], endpoint: 9))
+    #expect(!disk.accept([1, 2, 3], endpoint: 2) && !disk.accept([], endpoint: 9))
     #expect(give(disk, 13) == .stall)
     _ = disk.control(ControlRequest(type: 0x21, request: 0xFF, value: 0, index: 0), maxBytes: 0, data: [])
-    #expect(disk.take(block(0, reads: false, [0, 0, 0, 0, 0, 0]), endpoint: 2))
+    #expect(disk.accept(block(0, reads: false, [0, 0, 0, 0, 0, 0]), endpoint: 2))
     #expect(give(disk, 13) == status())
   }
 
@@ -183,7 +183,7 @@ struct LifeScanModelTests {
     let meter = SimulatedVerioIQ(
       memory([strip("2024-01-02T03:04:05", 112, marks: .controlSolution), item], serial: "TGKHQ0M9"))
     let line = LineSettings(baud: 38400)
-    func exchange(_ text: String) -> [UInt8] { meter.take(hex(text), line: line) }
+    func exchange(_ text: String) -> [UInt8] { meter.accept(hex(text), line: line) }
     #expect(
       exchange("02 0a 00 03 0b 01 02 03 2a dc") == hex("02 11 00 03 06 54 47 4b 48 51 30 4d 39 00 03 85 84"))
     #expect(exchange("02 0a 00 04 0b 00 02 03 ce 8c").prefix(5) == hex("02 11 00 04 06")[...])
@@ -200,7 +200,7 @@ struct LifeScanModelTests {
       exchange("02 0a 00 03 21 01 00 03 ad e5")
         == hex("02 12 00 03 06 a5 39 26 2d 70 00 01 00 00 00 03 cb 01"))
     #expect(exchange("02 0a 00 03 21 01 00 03 ad e6").isEmpty)
-    #expect(meter.take(hex("02 09 00 03 27 00 03 26 71"), line: LineSettings(baud: 9600)).isEmpty)
+    #expect(meter.accept(hex("02 09 00 03 27 00 03 26 71"), line: LineSettings(baud: 9600)).isEmpty)
     #expect(exchange("00 ff 02 09").isEmpty)
     #expect(exchange("00 03 27 00 03 26 71").count == 10)
   }
@@ -211,7 +211,7 @@ struct LifeScanModelTests {
     let meter = SimulatedUltra2(held, model: .ultra)
     func exchange(_ command: String) -> String {
       String(
-        decoding: meter.take([0x11, 0x0D] + Array(command.utf8), line: LineSettings(baud: 9600)),
+        decoding: meter.accept([0x11, 0x0D] + Array(command.utf8), line: LineSettings(baud: 9600)),
         as: UTF8.self)
     }
     // The line with the version is equal on every meter with this software.
@@ -267,7 +267,7 @@ struct LifeScanModelTests {
     held.unit = .millimolesPerLitre
     let meter = SimulatedUltraEasy(held)
     for (request, answer) in Self.session {
-      #expect(meter.take(hex(request), line: LineSettings(baud: 9600)) == hex(answer), "\(request)")
+      #expect(meter.accept(hex(request), line: LineSettings(baud: 9600)) == hex(answer), "\(request)")
     }
   }
 
@@ -278,14 +278,14 @@ struct LifeScanModelTests {
     ]
     let meter = SimulatedUltraEasy(memory(items, serial: "C176SA0O0"))
     let line = LineSettings(baud: 9600)
-    let high = meter.take(hex("02 0a 00 05 1f 00 00 03 ab 91"), line: line)
+    let high = meter.accept(hex("02 0a 00 05 1f 00 00 03 ab 91"), line: line)
     #expect(high.suffix(16) == hex("02 10 02 05 06 25 7d 93 65 ff ff 00 00 03 69 fa")[...])
-    #expect(meter.take(hex("02 0a 00 05 1f 00 00 03 ab 91"), line: line) == high)
+    #expect(meter.accept(hex("02 0a 00 05 1f 00 00 03 ab 91"), line: line) == high)
     #expect(
-      meter.take(hex("02 0a 03 05 1f f5 01 03 d8 64"), line: line).suffix(10)
+      meter.accept(hex("02 0a 03 05 1f f5 01 03 d8 64"), line: line).suffix(10)
         == OneTouchFrame([5, 15, 2, 0], link: 1).bytes[...])
     #expect(
-      meter.take(hex("02 0d 00 05 20 01 25 7d 93 65 03 aa 2a"), line: line).suffix(12)
+      meter.accept(hex("02 0d 00 05 20 01 25 7d 93 65 03 aa 2a"), line: line).suffix(12)
         == hex("02 0c 02 05 06 25 7d 93 65 03 86 44")[...])
     #expect(meter.clock == time("2024-01-02T03:04:05"))
     #expect(!SimulatedUltraEasy.holds(strip("2024-01-02", 100, marks: .controlSolution)))
@@ -308,7 +308,7 @@ struct LifeScanModelTests {
 
   private func exchange(_ meter: SimulatedUltra2, _ command: String) -> String {
     let bytes = [0x11, 0x0D] + Array(command.utf8)
-    return String(decoding: meter.take(bytes, line: LineSettings(baud: 9600)), as: UTF8.self)
+    return String(decoding: meter.accept(bytes, line: LineSettings(baud: 9600)), as: UTF8.self)
   }
 
   @Test func theSimulatedOneTouchUltra2SendsItsMemory() {
@@ -353,7 +353,7 @@ struct LifeScanModelTests {
     #expect(!meter.wasErased)
     #expect(exchange(meter, "xxDMZ") == "Z 005A\r\n")
     #expect(meter.wasErased)
-    #expect(meter.take(Array("DM?".utf8), line: LineSettings(baud: 38400)).isEmpty)
+    #expect(meter.accept(Array("DM?".utf8), line: LineSettings(baud: 38400)).isEmpty)
   }
 }
 

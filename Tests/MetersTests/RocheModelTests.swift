@@ -32,12 +32,12 @@ struct RocheModelTests {
 
   /// Sends bytes and returns the bytes that the meter sends next.
   private static func exchange(_ meter: SimulatedRochePHDC, _ bytes: [UInt8]) -> [UInt8] {
-    #expect(meter.take(bytes, endpoint: 0x01))
+    #expect(meter.accept(bytes, endpoint: 0x01))
     return next(meter)
   }
 
   private static func next(_ meter: SimulatedRochePHDC) -> [UInt8] {
-    if case .data(let bytes) = meter.give(endpoint: 0x81, maxBytes: 1024) { bytes } else { [] }
+    if case .data(let bytes) = meter.nextPacket(endpoint: 0x81, maxBytes: 1024) { bytes } else { [] }
   }
 
   /// A simulated meter whose configuration the host has accepted.

@@ -39,9 +39,9 @@ struct TaiDocModelTests {
   /// Sends a packet and returns the bytes received, joined from all reports.
   private static func exchange(_ meter: SimulatedTaiDoc, _ printed: String) -> [UInt8] {
     let packet = [UInt8](printed: printed)
-    #expect(meter.take([UInt8(packet.count)] + packet, endpoint: 0x02))
+    #expect(meter.accept([UInt8(packet.count)] + packet, endpoint: 0x02))
     var bytes: [UInt8] = []
-    while case .data(let report) = meter.give(endpoint: 0x81, maxBytes: 64) {
+    while case .data(let report) = meter.nextPacket(endpoint: 0x81, maxBytes: 64) {
       #expect(report.count == 64)
       bytes += report[1...Int(report[0])]
     }
@@ -94,9 +94,9 @@ struct TaiDocModelTests {
 
   @Test func theSimulatedTaiDocSendsAnAnswerInReportsOfAnySize() throws {
     let meter = try Self.meter(maxInReport: 3)
-    _ = meter.take([8] + [UInt8](printed: "51 24 00 00 00 00 A3 18"), endpoint: 0x02)
+    _ = meter.accept([8] + [UInt8](printed: "51 24 00 00 00 00 A3 18"), endpoint: 0x02)
     var counts: [UInt8] = []
-    while case .data(let report) = meter.give(endpoint: 0x81, maxBytes: 64) { counts.append(report[0]) }
+    while case .data(let report) = meter.nextPacket(endpoint: 0x81, maxBytes: 64) { counts.append(report[0]) }
     #expect(counts == [3, 3, 2])
   }
 
@@ -117,7 +117,7 @@ struct TaiDocModelTests {
     Self.set(meter, [0x41, 0x00])
     #expect(Self.exchange(meter, "51 24 00 00 00 00 A3 18") == [])
     #expect(!Self.set(meter, [0x99, 0x00]))
-    #expect(!meter.take([64] + [UInt8](repeating: 0, count: 64), endpoint: 0x02))
+    #expect(!meter.accept([64] + [UInt8](repeating: 0, count: 64), endpoint: 0x02))
   }
 
   @Test func theSimulatedUSBSerialChipReportsItsSettings() throws {

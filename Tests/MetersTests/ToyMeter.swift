@@ -25,7 +25,7 @@ final class ToyMeter: SimulatedMeter {
 
   func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> ControlAnswer { .stall }
 
-  func take(_ packet: [UInt8], endpoint: UInt8) -> Bool {
+  func accept(_ packet: [UInt8], endpoint: UInt8) -> Bool {
     let number = Int(packet[0]) | Int(packet[1]) << 8
     if number == 0 {
       answers.append(sealed(0, memory.clock.seconds, memory.items.count))
@@ -42,7 +42,7 @@ final class ToyMeter: SimulatedMeter {
     return true
   }
 
-  func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
+  func nextPacket(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
     answers.isEmpty ? .nothing : .data(answers.removeFirst())
   }
 

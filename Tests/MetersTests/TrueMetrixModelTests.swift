@@ -24,9 +24,9 @@ struct TrueMetrixModelTests {
 
   /// Sends a text and returns the joined answer.
   private static func exchange(_ meter: SimulatedTrueMetrix, _ text: String) -> String {
-    #expect(meter.take([0xA0, UInt8(text.utf8.count)] + Array(text.utf8), endpoint: 0x01))
+    #expect(meter.accept([0xA0, UInt8(text.utf8.count)] + Array(text.utf8), endpoint: 0x01))
     var bytes: [UInt8] = []
-    while case .data(let report) = meter.give(endpoint: 0x81, maxBytes: 64) {
+    while case .data(let report) = meter.nextPacket(endpoint: 0x81, maxBytes: 64) {
       #expect(report.count == 64)
       #expect((1...8).contains(report[0]))
       bytes += report[1...Int(report[0])]
@@ -97,7 +97,7 @@ struct TrueMetrixModelTests {
     let meter = try Self.meter()
     _ = Self.exchange(meter, "(^)AF")
     #expect(Self.exchange(meter, "(I)9B") == "")
-    #expect(meter.take([0xA1, 0x01, 0x05], endpoint: 0x01))
+    #expect(meter.accept([0xA1, 0x01, 0x05], endpoint: 0x01))
     #expect(Self.exchange(meter, "(I)9A") == "(iMR2)8B\r\n")
     meter.isDocked = false
     #expect(Self.exchange(meter, "(I)9A") == "")

@@ -22,7 +22,7 @@ struct BulkOnlyTarget {
   private var phase = Phase.command
 
   /// Takes one transfer from the host. Returns false to stall the endpoint.
-  mutating func take(_ packet: [UInt8], run: (BulkOnlyCommand, [UInt8]) -> Outcome) -> Bool {
+  mutating func accept(_ packet: [UInt8], run: (BulkOnlyCommand, [UInt8]) -> Outcome) -> Bool {
     switch phase {
     case .dataOut(let command, let data):
       let data = data + packet
@@ -44,7 +44,7 @@ struct BulkOnlyTarget {
   }
 
   /// The next bytes for the host.
-  mutating func give(maxBytes: Int) -> PacketAnswer {
+  mutating func nextPacket(maxBytes: Int) -> PacketAnswer {
     switch phase {
     case .command, .dataOut: return .nothing
     case .broken: return .stall
@@ -54,7 +54,7 @@ struct BulkOnlyTarget {
     case .dataIn(let data, let status, let isShort):
       if data.isEmpty {
         phase = .status(status)
-        return isShort ? .stall : give(maxBytes: maxBytes)
+        return isShort ? .stall : nextPacket(maxBytes: maxBytes)
       }
       let rest = Array(data.dropFirst(maxBytes))
       phase = rest.isEmpty ? .status(status) : .dataIn(rest, status: status, isShort: isShort)

@@ -77,13 +77,13 @@ package final class SimulatedContour: SimulatedMeter {
     switch (request.type, request.request, request.value) {
     case (0x81, 0x06, 0x2200): .data(Array(Self.reportDescriptor.prefix(maxBytes)))
     case (0x21, 0x0A, _), (0x21, 0x0B, _): .accepted
-    case (0x21, 0x09, 0x0200): take(data, endpoint: outEndpoint) ? .accepted : .stall
+    case (0x21, 0x09, 0x0200): accept(data, endpoint: outEndpoint) ? .accepted : .stall
     case (0xA1, 0xFE, 0) where hasStorage: .data([1])
     default: .stall
     }
   }
 
-  package func take(_ packet: [UInt8], endpoint: UInt8) -> Bool {
+  package func accept(_ packet: [UInt8], endpoint: UInt8) -> Bool {
     guard endpoint == outEndpoint, packet.count >= 4, packet[3] <= 60, packet.count >= 4 + Int(packet[3])
     else {
       return false
@@ -92,7 +92,7 @@ package final class SimulatedContour: SimulatedMeter {
     return true
   }
 
-  package func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
+  package func nextPacket(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
     guard endpoint == inEndpoint else { return .stall }
     return reports.isEmpty ? .nothing : .data(Array(reports.removeFirst().prefix(maxBytes)))
   }
@@ -118,7 +118,7 @@ extension SimulatedContour {
   private var hasStorage: Bool { variant == .contourUSB || variant == .nextUSB }
 
   /// Splits a message into reports of up to 60 bytes.
-  private func say(_ message: [UInt8]) {
+  private func queueReports(_ message: [UInt8]) {
     for start in stride(from: 0, to: message.count, by: 60) {
       let piece = Array(message[start..<min(start + 60, message.count)])
       reports.append(
@@ -137,25 +137,25 @@ extension SimulatedContour {
     case (.idle, 0x04), (.idle, 0x58), (.ready, 0x04), (.ready, 0x58), (.closing, 0x04), (.closing, 0x58):
       begin()
     case (.idle, 0x06):
-      say([0x05])
+      queueReports([0x05])
       hasRepeatedEnquiry = true
       state = .ready
     case (.ready, 0x06) where variant == .nextUSB && !hasRepeatedEnquiry:
       hasRepeatedEnquiry = true
-      say([0x05])
+      queueReports([0x05])
     case (.ready, 0x06): startData()
     case (.ready, 0x15) where variant == .nextUSB && hasRepeatedEnquiry: startData()
     case (.ready, 0x15), (.idle, 0x15), (.leaving, 0x15):
-      say([0x04])
+      queueReports([0x04])
       state = .leaving
     case (.leaving, 0x05):
-      say([0x06])
+      queueReports([0x06])
       order = []
       state = .command
     case (.data, 0x06): sendNextFrame()
-    case (.data, 0x15): say(frames[nextFrame - 1])
+    case (.data, 0x15): queueReports(frames[nextFrame - 1])
     case (.closing, 0x15):
-      say([0x04])
+      queueReports([0x04])
       state = .idle
     default: break
     }
@@ -164,10 +164,11 @@ extension SimulatedContour {
   private func begin() {
     let header = Self.frame(1, headerText(isSecond: variant == .nextUSB))
     switch variant {
-    case .contourUSB, .next, .nextOne, .nextGeneration, .plusBlue, .nextUSB: say([0x04] + header + [0x05])
+    case .contourUSB, .next, .nextOne, .nextGeneration, .plusBlue, .nextUSB:
+      queueReports([0x04] + header + [0x05])
     case .nextLink, .nextLinkMillimoles, .nextLink24:
-      say([0x04] + header)
-      say([0x05])
+      queueReports([0x04] + header)
+      queueReports([0x05])
     }
     hasRepeatedEnquiry = false
     state = .ready
@@ -180,27 +181,27 @@ extension SimulatedContour {
       + kept.enumerated().map { resultText($0.element, number: $0.offset + 1) }
     frames = texts.enumerated().map { Self.frame($0.offset + 1, $0.element) }
     frames.append(Self.frame(texts.count + 1, "L|1||N", isLast: true))
-    say(frames[0])
+    queueReports(frames[0])
     nextFrame = 1
     state = .data
   }
 
   private func sendNextFrame() {
     if nextFrame < frames.count {
-      say(frames[nextFrame])
+      queueReports(frames[nextFrame])
       nextFrame += 1
     } else if variant == .nextOne {
       // After the last frame, one real meter sends nothing, and answers the host's NAK with EOT.
       state = .closing
     } else {
-      say([0x04])
+      queueReports([0x04])
       state = .idle
     }
   }
 
   private func receiveCommand(_ payload: [UInt8]) {
     if payload.contains(0x04) {
-      say([0x05])
+      queueReports([0x05])
       state = .ready
       return
     }
@@ -210,16 +211,16 @@ extension SimulatedContour {
     switch (before, text) {
     case ([], "R|"), ([], "W|"):
       order = [payload[0]]
-      say([0x06])
-    case ([0x52], "D|"): say(answer(memory.clock.digits.dropFirst(2).prefix(6)))
-    case ([0x52], "T|"): say(answer(memory.clock.digits.dropFirst(8).prefix(4)))
-    case ([0x52], "M|"): say(answer("\(memory.items.count(where: Self.holds))"))
+      queueReports([0x06])
+    case ([0x52], "D|"): queueReports(answer(memory.clock.digits.dropFirst(2).prefix(6)))
+    case ([0x52], "T|"): queueReports(answer(memory.clock.digits.dropFirst(8).prefix(4)))
+    case ([0x52], "M|"): queueReports(answer("\(memory.items.count(where: Self.holds))"))
     case ([0x57], "D|") where !isPairedWithPump, ([0x57], "T|") where !isPairedWithPump:
       order = [0x57, payload[0]]
-      say([0x06])
-    case ([0x57, 0x44], _): say([setDate(text) ? 0x06 : 0x15])
-    case ([0x57, 0x54], _): say([setTime(text) ? 0x06 : 0x15])
-    default: say([0x15])
+      queueReports([0x06])
+    case ([0x57, 0x44], _): queueReports([setDate(text) ? 0x06 : 0x15])
+    case ([0x57, 0x54], _): queueReports([setTime(text) ? 0x06 : 0x15])
+    default: queueReports([0x15])
     }
   }
 

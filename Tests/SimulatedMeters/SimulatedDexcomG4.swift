@@ -105,14 +105,14 @@ package final class SimulatedDexcomG4: SimulatedMeter {
     }
   }
 
-  package func take(_ packet: [UInt8], endpoint: UInt8) -> Bool {
+  package func accept(_ packet: [UInt8], endpoint: UInt8) -> Bool {
     guard endpoint == 0x02 else { return false }
     received += packet
     while let request = nextRequest() { outgoing += Self.packet(request.flatMap(answer) ?? (0x02, [])) }
     return true
   }
 
-  package func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
+  package func nextPacket(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
     guard endpoint == 0x83, !outgoing.isEmpty else { return .nothing }
     let data = Array(outgoing.prefix(maxBytes))
     outgoing.removeFirst(data.count)

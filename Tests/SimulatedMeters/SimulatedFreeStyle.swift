@@ -102,11 +102,11 @@ package final class SimulatedFreeStyle: SimulatedMeter {
     }
   }
 
-  package func take(_ packet: [UInt8], endpoint: UInt8) -> Bool {
+  package func accept(_ packet: [UInt8], endpoint: UInt8) -> Bool {
     hasOutEndpoint && endpoint == 0x01 && receive(packet)
   }
 
-  package func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
+  package func nextPacket(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
     guard endpoint == 0x81 else { return .stall }
     return frames.isEmpty ? .nothing : .data(Array(frames.removeFirst().prefix(maxBytes)))
   }
@@ -127,11 +127,11 @@ extension SimulatedFreeStyle {
     guard frame.count >= 2, frame.count <= 64 else { return false }
     let length = Int(frame[1])
     guard length <= 62, frame.count >= 2 + length else {
-      say(0x30, [0x85])
+      queueFrame(0x30, [0x85])
       return true
     }
     requestCount += 1
-    if requestCount % 3 == 0 { say(0x22, [variant == .libre || variant == .librePro ? 0x05 : 0x03]) }
+    if requestCount % 3 == 0 { queueFrame(0x22, [variant == .libre || variant == .librePro ? 0x05 : 0x03]) }
     answer(frame[0], Array(frame[2..<2 + length]))
     return true
   }
@@ -140,43 +140,44 @@ extension SimulatedFreeStyle {
     switch type {
     case 0x01:
       isInitialised = true
-      say(0x71, [0x01])
-    case 0x04: say(0x34, [variant == .insuLinx ? 0x0C : 0x16])
+      queueFrame(0x71, [0x01])
+    case 0x04: queueFrame(0x34, [variant == .insuLinx ? 0x0C : 0x16])
     // A recorded Neo states its serial number only in the answer to the text command.
     case 0x05:
-      say(0x06, Array((variant == .precisionNeo ? "00000000 (No SerialNum)" : memory.serial).utf8) + [0])
-    case 0x15: say(0x35, Array(memory.firmware.utf8) + [0])
+      queueFrame(
+        0x06, Array((variant == .precisionNeo ? "00000000 (No SerialNum)" : memory.serial).utf8) + [0])
+    case 0x15: queueFrame(0x35, Array(memory.firmware.utf8) + [0])
     case 0x60 where isInitialised, 0x21 where isInitialised && variant != .insuLinx:
-      sayText(message(to: String(decoding: content, as: UTF8.self)))
+      queueText(message(to: String(decoding: content, as: UTF8.self)))
     // One capture shows that this type gets no answer.
     case 0x20 where variant == .insuLinx: break
     case 0x0D: break
-    default: say(0x30, [0x85])
+    default: queueFrame(0x30, [0x85])
     }
   }
 
-  private func say(_ type: UInt8, _ content: [UInt8]) {
+  private func queueFrame(_ type: UInt8, _ content: [UInt8]) {
     let frame = [type, UInt8(content.count)] + content
     stale = frame + stale.dropFirst(frame.count)
     frames.append(stale)
   }
 
   /// Sends the lines of a message, its checksum and its end. Nil means a failed command.
-  private func sayText(_ lines: [String]?) {
+  private func queueText(_ lines: [String]?) {
     let message = (lines ?? []).map { Array($0.utf8) + [0x0D, 0x0A] }
     let sum = Self.sum(message.flatMap(\.self))
     let tail = Array("CKSM:\(sum)\r\nCMD \(lines == nil ? "Fail!" : "OK")\r\n".utf8)
     switch packing {
     case .lines:
-      for line in message.dropLast() { sayPieces(line) }
-      sayPieces((message.last ?? []) + tail)
-    case .full: sayPieces(message.flatMap(\.self) + tail)
+      for line in message.dropLast() { queuePieces(line) }
+      queuePieces((message.last ?? []) + tail)
+    case .full: queuePieces(message.flatMap(\.self) + tail)
     }
   }
 
-  private func sayPieces(_ bytes: [UInt8]) {
+  private func queuePieces(_ bytes: [UInt8]) {
     for start in stride(from: 0, to: bytes.count, by: 62) {
-      say(0x60, Array(bytes[start..<min(start + 62, bytes.count)]))
+      queueFrame(0x60, Array(bytes[start..<min(start + 62, bytes.count)]))
     }
   }
 

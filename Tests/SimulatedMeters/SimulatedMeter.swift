@@ -62,13 +62,13 @@ package protocol SimulatedMeter: AnyObject {
   /// Answers a control request of class or vendor type. Standard requests are answered from the descriptors.
   func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> ControlAnswer
   /// Receives one packet at an OUT endpoint. Returns false to stall the endpoint.
-  func take(_ packet: [UInt8], endpoint: UInt8) -> Bool
+  func accept(_ packet: [UInt8], endpoint: UInt8) -> Bool
   /// Sends one transfer of at most this many bytes from an IN endpoint.
-  func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer
+  func nextPacket(endpoint: UInt8, maxBytes: Int) -> PacketAnswer
 }
 
 /// A meter on a serial line for which the kernel provides a terminal.
 package protocol SimulatedLine: AnyObject {
   /// Takes bytes at the current settings of the line, and returns the answer.
-  func take(_ bytes: [UInt8], line: LineSettings) -> [UInt8]
+  func accept(_ bytes: [UInt8], line: LineSettings) -> [UInt8]
 }

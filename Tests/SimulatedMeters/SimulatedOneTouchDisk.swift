@@ -87,12 +87,12 @@ package final class SimulatedOneTouchDisk: SimulatedMeter {
     }
   }
 
-  package func take(_ packet: [UInt8], endpoint: UInt8) -> Bool {
-    endpoint == 0x02 && target.take(packet, run: run)
+  package func accept(_ packet: [UInt8], endpoint: UInt8) -> Bool {
+    endpoint == 0x02 && target.accept(packet, run: run)
   }
 
-  package func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
-    endpoint == 0x81 ? target.give(maxBytes: maxBytes) : .stall
+  package func nextPacket(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
+    endpoint == 0x81 ? target.nextPacket(maxBytes: maxBytes) : .stall
   }
 }
 

@@ -47,7 +47,7 @@ package final class SimulatedUltra2: SimulatedLine {
 
   /// Returns the answer to bytes from the host. At another speed, the meter receives only noise and does not
   /// answer.
-  package func take(_ bytes: [UInt8], line: LineSettings) -> [UInt8] {
+  package func accept(_ bytes: [UInt8], line: LineSettings) -> [UInt8] {
     guard line == LineSettings(baud: 9600) else { return [] }
     text += String(decoding: bytes.filter { (0x20...0x7E).contains($0) }, as: UTF8.self)
     var answer = ""

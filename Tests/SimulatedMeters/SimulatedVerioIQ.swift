@@ -25,7 +25,7 @@ package final class SimulatedVerioIQ: SimulatedLine {
 
   /// Returns the answer to bytes from the host. At another speed, the meter receives only noise and does not
   /// answer.
-  package func take(_ bytes: [UInt8], line: LineSettings) -> [UInt8] {
+  package func accept(_ bytes: [UInt8], line: LineSettings) -> [UInt8] {
     guard line == LineSettings(baud: 38400) else { return [] }
     stream.add(bytes)
     var answer: [UInt8] = []

@@ -47,12 +47,12 @@ package final class CP210xChip: SimulatedMeter {
     return .accepted
   }
 
-  package func take(_ packet: [UInt8], endpoint: UInt8) -> Bool {
-    if isEnabled { outgoing += meter.take(packet, line: settings) }
+  package func accept(_ packet: [UInt8], endpoint: UInt8) -> Bool {
+    if isEnabled { outgoing += meter.accept(packet, line: settings) }
     return isEnabled
   }
 
-  package func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
+  package func nextPacket(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
     guard !outgoing.isEmpty else { return .nothing }
     let packet = Array(outgoing.prefix(maxBytes))
     outgoing.removeFirst(packet.count)

@@ -140,7 +140,7 @@ extension DeviceServer {
       return 0
     }
     let data = session.memory.read(transfer.length, at: transfer.buffer)
-    finish(&transfer, device.take(data, endpoint: transfer.endpoint), written: data.count, &session)
+    finish(&transfer, device.accept(data, endpoint: transfer.endpoint), written: data.count, &session)
     return 0
   }
 
@@ -179,7 +179,7 @@ extension DeviceServer {
       } else if transfer.endpoint & 0x80 == 0 || dry.contains(transfer.endpoint) {
         session.pending.append(transfer)
       } else {
-        let answer = device.give(endpoint: transfer.endpoint, maxBytes: transfer.length)
+        let answer = device.nextPacket(endpoint: transfer.endpoint, maxBytes: transfer.length)
         if answer == .nothing || answer == .stall { dry.insert(transfer.endpoint) }
         if answer == .stall { halted.insert(transfer.endpoint) }
         finish(&transfer, answer, written: 0, &session)

@@ -21,9 +21,9 @@ package final class RenumberedMeter: SimulatedMeter {
     meter.control(request, maxBytes: maxBytes, data: data)
   }
 
-  package func take(_ packet: [UInt8], endpoint: UInt8) -> Bool { meter.take(packet, endpoint: endpoint) }
+  package func accept(_ packet: [UInt8], endpoint: UInt8) -> Bool { meter.accept(packet, endpoint: endpoint) }
 
-  package func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
-    meter.give(endpoint: endpoint, maxBytes: maxBytes)
+  package func nextPacket(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
+    meter.nextPacket(endpoint: endpoint, maxBytes: maxBytes)
   }
 }

@@ -58,20 +58,20 @@ package final class SimulatedDevice {
     }
   }
 
-  package func take(_ packet: [UInt8], endpoint: UInt8) -> WireAnswer {
+  package func accept(_ packet: [UInt8], endpoint: UInt8) -> WireAnswer {
     guard !isGone, !session.resets() else { return .gone }
-    guard meter.take(packet, endpoint: endpoint) else { return .stall }
+    guard meter.accept(packet, endpoint: endpoint) else { return .stall }
     session.countStep()
     return .accepted
   }
 
-  package func give(endpoint: UInt8, maxBytes: Int) -> WireAnswer {
+  package func nextPacket(endpoint: UInt8, maxBytes: Int) -> WireAnswer {
     guard !isGone, !session.resets() else { return .gone }
     if let packet = again.removeValue(forKey: endpoint) { return .data(packet) }
     let coming = session.coming()
     if coming == .stalled { return .stall }
     if coming == .never { return .nothing }
-    switch meter.give(endpoint: endpoint, maxBytes: maxBytes) {
+    switch meter.nextPacket(endpoint: endpoint, maxBytes: maxBytes) {
     case .data(let bytes):
       let packet = session.arrive(bytes, coming)
       if coming == .twice { again[endpoint] = packet }

@@ -23,7 +23,7 @@ final class SimulatedLineEnd: OpenTransport {
     switch exchange {
     case .send(let bytes):
       session.countStep()
-      answer(line.take(bytes, line: settings))
+      answer(line.accept(bytes, line: settings))
     case .receive(let maxBytes):
       guard !unread.isEmpty else { throw .timedOut }
       let bytes = Array(unread.prefix(maxBytes))

@@ -34,14 +34,14 @@ package final class SimulatedPort: USBPort {
   package func write(
     _ bytes: [UInt8], to endpoint: USBEndpoint, within milliseconds: Int
   ) throws(TransportError) {
-    _ = try Self.result(device.take(bytes, endpoint: endpoint.address))
+    _ = try Self.result(device.accept(bytes, endpoint: endpoint.address))
   }
 
   package func read(
     _ maxBytes: Int, from endpoint: USBEndpoint, within milliseconds: Int
   ) throws(TransportError) -> [UInt8] {
     let room = (max(1, maxBytes) + endpoint.packetSize - 1) / endpoint.packetSize * endpoint.packetSize
-    let bytes = try Self.result(device.give(endpoint: endpoint.address, maxBytes: room))
+    let bytes = try Self.result(device.nextPacket(endpoint: endpoint.address, maxBytes: room))
     guard bytes.count <= maxBytes else { throw .overflow }
     return bytes
   }

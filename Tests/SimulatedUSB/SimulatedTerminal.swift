@@ -66,7 +66,7 @@ package final class SimulatedTerminal: @unchecked Sendable {
     while poll(&ends, 2, -1) >= 0, ends[1].revents == 0 {
       let count = read(meterEnd, &bytes, bytes.count)
       guard count > 0 else { break }
-      let answer = line.take(Array(bytes[..<count]), line: settings)
+      let answer = line.accept(Array(bytes[..<count]), line: settings)
       if !answer.isEmpty { write(meterEnd, answer, answer.count) }
     }
     for descriptor in [meterEnd, programEnd, stopping.reader] { close(descriptor) }

@@ -18,6 +18,6 @@ final class TerminalChip: SimulatedMeter {
   }
 
   func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> ControlAnswer { .stall }
-  func take(_ packet: [UInt8], endpoint: UInt8) -> Bool { false }
-  func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer { .stall }
+  func accept(_ packet: [UInt8], endpoint: UInt8) -> Bool { false }
+  func nextPacket(endpoint: UInt8, maxBytes: Int) -> PacketAnswer { .stall }
 }

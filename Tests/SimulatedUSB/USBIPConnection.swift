@@ -80,7 +80,7 @@ extension USBIPConnection {
     } else if message.isIn {
       pending.append(message)
     } else {
-      answer(message, device.take(data, endpoint: message.endpoint), written: data.count)
+      answer(message, device.accept(data, endpoint: message.endpoint), written: data.count)
     }
     return true
   }
@@ -100,7 +100,7 @@ extension USBIPConnection {
     for message in waiting {
       let answer =
         dry.contains(message.endpoint)
-        ? .nothing : device.give(endpoint: message.endpoint | 0x80, maxBytes: Int(message.length))
+        ? .nothing : device.nextPacket(endpoint: message.endpoint | 0x80, maxBytes: Int(message.length))
       if answer == .nothing || answer == .stall { dry.insert(message.endpoint) }
       self.answer(message, answer, written: 0)
     }

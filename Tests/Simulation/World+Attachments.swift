@@ -15,7 +15,7 @@ extension World {
     guard let entry = entries.randomElement(using: &random)?.guid else { return }
     let number = Int.random(in: 0..<8, using: &random)
     let guid = random.uuid()
-    say("\(node.name) attaches content \(number) as \(guid.prefix(4)) to \(entry.prefix(4))")
+    log("\(node.name) attaches content \(number) as \(guid.prefix(4)) to \(entry.prefix(4))")
     try node.attach(Self.content(number), as: guid, to: entry)
   }
 

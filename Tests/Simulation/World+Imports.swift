@@ -8,7 +8,7 @@ import SeededRandom
 extension World {
   func importReadings(_ node: SimulatedNode) throws {
     let batch = drawReadings()
-    say("\(node.name) imports \(batch.readings.count) readings")
+    log("\(node.name) imports \(batch.readings.count) readings")
     try ingest(batch, node)
   }
 
@@ -18,7 +18,7 @@ extension World {
     let name = random.once(in: 2) ? base ?? "UTC" : drawZone()
     let batch = drawReadings()
     removesReadings = kind == .site
-    say("\(node.name) imports \(batch.readings.count) readings of \(name)")
+    log("\(node.name) imports \(batch.readings.count) readings of \(name)")
     try ingest(batch, node, zone: InputZone(LogbookZone(name: name), isGiven: true, placesReadings: false))
     // All readings of this import must be in the given zone, whatever zones were stated before.
     let others = try node.rows(
@@ -71,7 +71,7 @@ extension World {
       if random.once(in: 3) { row.guid = Digest.uuid(of: ["record", "sim", "s\(id)"]) }
       batch.records.append(row)
     }
-    say("\(node.name) imports an export of \(made)")
+    log("\(node.name) imports an export of \(made)")
     let hidden = try node.sync().compare { try $0.hiddenRecords() }
     try ingest(batch, node, generatedAt: made)
     try checkCorrected(batch, node, made, besides: hidden)

@@ -13,11 +13,11 @@ extension World {
     }
     before = try node.records()
     let theirs = try other.records()
-    say("\(node.name) merges \(other.name)")
+    log("\(node.name) merges \(other.name)")
     do {
       _ = try StoreMerge(other.sync(), named: "other", at: node.clock).run(into: node.importer())
     } catch let failure as Failure where failure.category == .configuration {
-      return say("  its zone is another one")
+      return log("  its zone is another one")
     }
     other.forgetRead()
     for (guid, mine) in before {

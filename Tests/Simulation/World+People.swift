@@ -24,7 +24,7 @@ extension World {
       kind: isDose ? .insulin : .note, at: DeviceTime(seconds: 1_700_000_000),
       placement: Placement(utcOffset: 3600, source: .zone), fields: fields)
     if !isDose, random.once(in: 2) { draft.entryGuid = entries.randomElement(using: &random)?.guid }
-    say("\(node.name) adds \(guid.prefix(4)) to \(draft.entryGuid?.prefix(4) ?? "-")")
+    log("\(node.name) adds \(guid.prefix(4)) to \(draft.entryGuid?.prefix(4) ?? "-")")
     _ = try node.editor().add(draft, guid: guid)
     addedHere.insert(guid)
   }
@@ -45,7 +45,7 @@ extension World {
     if case .text(let old)? = record.state.fields[field] { ledger.retire([old]) }
     let word = ledger.word(for: record.guid)
     let time = drawTime(of: record)
-    say("\(node.name) edits \(record.guid.prefix(4)) \(field)=\(word)\(time == nil ? "" : " and its time")")
+    log("\(node.name) edits \(record.guid.prefix(4)) \(field)=\(word)\(time == nil ? "" : " and its time")")
     _ = try node.editor().edit(record.guid) { draft in
       draft.fields[field] = .text(word)
       if let time { draft.deviceTime = time }
@@ -68,7 +68,7 @@ extension World {
       // incomplete.
       download.priority == .waiting, download.subject != .records
     {
-      say("\(node.name) cancels \(download.subject)")
+      log("\(node.name) cancels \(download.subject)")
       return try store.cancelDownloads([download.id])
     }
     var subjects: [DownloadSubject] = [
@@ -78,7 +78,7 @@ extension World {
     subjects += try node.attachments().map { .attachment($0.digest) }
     if let guid = try liveRecord(of: node)?.guid { subjects.append(.record(guid)) }
     let subject = subjects.randomElement(using: &random) ?? .changes
-    say("\(node.name) wants \(subject)")
+    log("\(node.name) wants \(subject)")
     try store.queueDownload(subject, .waiting, at: node.clock)
   }
 
@@ -88,7 +88,7 @@ extension World {
       $0.guid == record.guid || $0.state.entryGuid == record.guid
     }
     for gone in all { ledger.retire(gone.state.words) }
-    say("\(node.name) deletes \(record.guid.prefix(4))")
+    log("\(node.name) deletes \(record.guid.prefix(4))")
     _ = try node.editor().delete(record.guid)
   }
 
@@ -100,7 +100,7 @@ extension World {
     let earlier = try node.records()
     let outcome = try store.apply(direction, to: action, at: node.clock)
     node.forgetRead()
-    say("\(node.name) \(direction)es \(action.kind) of \(outcome.changed.map { $0.prefix(4) })")
+    log("\(node.name) \(direction)es \(action.kind) of \(outcome.changed.map { $0.prefix(4) })")
     let later = try node.records()
     for guid in outcome.changed {
       guard let old = earlier[guid], let new = later[guid] else { continue }
@@ -138,12 +138,12 @@ extension World {
       !conflict.mine.isDeleted && !conflict.theirs.isDeleted && conflict.guid != LogbookZones.baseGuid
     switch Int.random(in: 0..<(canKeepBoth ? 3 : 2), using: &random) {
     case 0:
-      say("\(node.name) keeps mine of \(conflict.guid.prefix(4)) (\(conflict.cause))")
+      log("\(node.name) keeps mine of \(conflict.guid.prefix(4)) (\(conflict.cause))")
       ledger.retire(both.subtracting(conflict.mine.words))
       if conflict.mine.isDeleted { try retireChildren(of: conflict.guid, node) }
       try node.resolver().resolve(conflict, .mine, at: node.clock)
     case 1:
-      say("\(node.name) keeps theirs of \(conflict.guid.prefix(4)) (\(conflict.cause))")
+      log("\(node.name) keeps theirs of \(conflict.guid.prefix(4)) (\(conflict.cause))")
       ledger.retire(both.subtracting(conflict.theirs.words))
       if conflict.theirs.isDeleted {
         try retireChildren(of: conflict.guid, node)
@@ -153,7 +153,7 @@ extension World {
       try node.resolver().resolve(conflict, .theirs, at: node.clock)
     default:
       let copy = random.uuid()
-      say("\(node.name) keeps both of \(conflict.guid.prefix(4)), the other as \(copy.prefix(4))")
+      log("\(node.name) keeps both of \(conflict.guid.prefix(4)), the other as \(copy.prefix(4))")
       ledger.move(conflict.theirs.words.subtracting(conflict.mine.words), from: conflict.guid, to: copy)
       try node.resolver().resolve(conflict, .both(guid: copy), at: node.clock)
     }

@@ -10,7 +10,7 @@ extension World {
     switch Int.random(in: 0..<6, using: &random) {
     case 0 where nodes.count < 4:
       nodeCount += 1
-      say("\(node.name) is copied to n\(nodeCount)")
+      log("\(node.name) is copied to n\(nodeCount)")
       let path = "\(folder)/copy\(nodeCount).db"
       try Self.copyStore(node.path, to: path)
       let copy = SimulatedNode(
@@ -18,17 +18,17 @@ extension World {
       copy.asksForParts = node.asksForParts
       nodes.append(copy)
     case 1:
-      say("\(node.name) is backed up")
+      log("\(node.name) is backed up")
       try Self.copyStore(node.path, to: backup(of: node))
     case 2 where FileManager.default.fileExists(atPath: backup(of: node)):
-      say("\(node.name) is restored")
+      log("\(node.name) is restored")
       try await restore(node)
     case 3 where kind == .server:
-      say("server is backed up")
+      log("server is backed up")
       try await server.takeBackup()
     case 4:
       guard try await server.restoreBackup() else { return }
-      say("server is restored")
+      log("server is restored")
       isServerRestored = true
       mayLackContents = true
       tombstones = []
@@ -71,7 +71,7 @@ extension World {
   }
 
   private func moveToAnotherServer() async throws {
-    say("all move to another server")
+    log("all move to another server")
     server = try makeHost(serverCount)
     serverCount += 1
     mayLackContents = true

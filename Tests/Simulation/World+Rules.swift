@@ -181,7 +181,7 @@ extension World {
       ending = try await takeStep(node)
     }
     try checkNothingOverwritten(node)
-    say("\(node.name) at rest: \(ending.map { "\($0)" } ?? "never ends")")
+    log("\(node.name) at rest: \(ending.map { "\($0)" } ?? "never ends")")
     return ending == .complete && summary == UploadSummary()
   }
 

@@ -37,7 +37,7 @@ extension World {
     let isBetweenReadings = random.once(in: 3)
     let time = 1_699_996_400 + (isBetweenReadings ? 150 : 0) + 300 * Int64.random(in: 0..<12, using: &random)
     let milliseconds = time * 1000 + 250
-    say("a phone adds an entry")
+    log("a phone adds an entry")
     phone.addEntry([
       "type": "sgv", "sgv": DocumentValue(Int64.random(in: 100...103, using: &random)),
       "date": DocumentValue(milliseconds), "dateString": .string(Self.text(milliseconds)), "device": "phone",
@@ -61,14 +61,14 @@ extension World {
     guard let id = phone.addTreatment(treatment) else { return }
     let guid = Self.guid(id, isFood ? .food : .note)
     ledger.move([word], from: "", to: guid)
-    say("a phone adds \(guid.prefix(4)) \(word)")
+    log("a phone adds \(guid.prefix(4)) \(word)")
   }
 
   private func addAsApp(_ site: SimulatedSite) throws {
     let id = random.uuid()
     let guid = Self.guid(id, .note)
     let word = ledger.word(for: guid)
-    say("an app adds \(guid.prefix(4)) \(word)")
+    log("an app adds \(guid.prefix(4)) \(word)")
     // The app's document becomes visible only after some later writes, as on a slow database.
     site.site.change { $0.visibilityDelayMilliseconds = 2000 }
     try site.requestAsApp(
@@ -90,7 +90,7 @@ extension World {
     }
     let word = ledger.word(for: guid)
     let seen = document["notes"]?.text
-    say("\(way) \(guid.prefix(4)) gets \(word) for \(seen ?? "-")")
+    log("\(way) \(guid.prefix(4)) gets \(word) for \(seen ?? "-")")
     guard try write(id, word) else { throw Broken("site: an edit \(way) was not taken") }
     if let seen { ledger.retire([seen]) }
   }
@@ -100,7 +100,7 @@ extension World {
     else {
       return
     }
-    say("\(way) \(guid.prefix(4)) is deleted")
+    log("\(way) \(guid.prefix(4)) is deleted")
     ledger.retire(Self.words(document))
     guard try delete(id) else { throw Broken("site: a deletion \(way) was not taken") }
   }

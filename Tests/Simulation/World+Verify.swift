@@ -18,12 +18,12 @@ extension World {
       try await session.compare()
       if isFixing { try session.fix(at: node.clock) }
     } catch let error as ServiceError {
-      return say("\(node.name) cannot compare: \(error)")
+      return log("\(node.name) cannot compare: \(error)")
     } catch let failure as Failure where failure.category == .temporary {
-      return say("\(node.name) has nothing to compare")
+      return log("\(node.name) has nothing to compare")
     }
     node.forgetRead()
-    say("\(node.name) compares: \(session.summary.differences) differences\(isFixing ? ", fixed" : "")")
+    log("\(node.name) compares: \(session.summary.differences) differences\(isFixing ? ", fixed" : "")")
     let missing =
       (session.summary.readings[.missingOnRemote] ?? 0) + (session.summary.records[.missingOnRemote] ?? 0)
     if !isServerRestored, missing > 0 {

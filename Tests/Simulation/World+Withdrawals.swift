@@ -18,7 +18,7 @@ extension World {
       redoes
       ? try node.editing().redo(chosen.id, at: node.clock)
       : try node.editing().undo(chosen.id, group: random.uuid(), at: node.clock)
-    say("\(node.name) \(redoes ? "redoes" : "undoes") import \(chosen.id): \(counts.readings)")
+    log("\(node.name) \(redoes ? "redoes" : "undoes") import \(chosen.id): \(counts.readings)")
     let change = try shownReadings(of: node) - shown
     let said = (counts.readings - counts.oppositeReadings) * (redoes ? 1 : -1)
     guard change == said else {
@@ -63,7 +63,7 @@ extension World {
 
   private func hideReading(_ node: SimulatedNode) throws {
     guard let reading = try readings(of: node).randomElement(using: &random) else { return }
-    say("\(node.name) \(reading.isWithdrawn ? "shows" : "hides") \(reading.address)")
+    log("\(node.name) \(reading.isWithdrawn ? "shows" : "hides") \(reading.address)")
     hiddenByPeople.insert(reading.identity.text)
     try WithdrawalEditor(node.editing(), at: node.clock).set(
       reading, isHidden: !reading.isWithdrawn, reason: "")
@@ -71,7 +71,7 @@ extension World {
 
   private func hideRecord(_ node: SimulatedNode) throws {
     guard let record = try listedRecords(of: node).randomElement(using: &random) else { return }
-    say("\(node.name) \(record.isWithdrawn ? "shows" : "hides") \(record.guid)")
+    log("\(node.name) \(record.isWithdrawn ? "shows" : "hides") \(record.guid)")
     try WithdrawalEditor(node.editing(), at: node.clock).set(
       record, isHidden: !record.isWithdrawn, reason: "")
   }
@@ -81,13 +81,13 @@ extension World {
     let editor = try WithdrawalEditor(node.editing(), at: node.clock)
     let restored = try editor.restore(reading.device, since: nil, until: nil)
     if restored.rules > 0 {
-      return say("\(node.name) shows \(restored.readings) readings of \(reading.device.serial)")
+      return log("\(node.name) shows \(restored.readings) readings of \(reading.device.serial)")
     }
     hiddenDevices.insert(reading.device.serial)
     let until = DeviceTime(seconds: reading.deviceTime.seconds + 3600)
     let hidden = try editor.hide(
       reading.device, since: reading.deviceTime, until: until, reason: "", guid: random.uuid())
-    say(
+    log(
       "\(node.name) hides \(hidden) readings of \(reading.device.serial) from \(reading.deviceTime.text) on")
   }
 

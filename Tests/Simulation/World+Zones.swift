@@ -17,7 +17,7 @@ extension World {
     guard hasZones else { return try node.setFirstZone("Europe/Madrid", isGiven: true) }
     let name = random.once(in: 2) ? Self.zones.randomElement(using: &random) ?? "UTC" : "Europe/Madrid"
     let isGiven = random.once(in: 2)
-    say("\(node.name) begins in \(name)\(isGiven ? ", given" : "")")
+    log("\(node.name) begins in \(name)\(isGiven ? ", given" : "")")
     try node.setFirstZone(name, isGiven: isGiven)
   }
 
@@ -39,7 +39,7 @@ extension World {
       if kind == .site, try node.baseZone() != zone { removesReadings = true }
       return ending
     } catch let failure as Failure where failure.category == .configuration {
-      say("\(node.name) is asked for its base zone: \(failure.message)")
+      log("\(node.name) is asked for its base zone: \(failure.message)")
       node.isAskedForZone = true
       guard try zone.isEmpty || node.baseZone() == zone else {
         throw Broken("\(node.name): its base zone is another one")
@@ -61,10 +61,10 @@ extension World {
       guard try node.rows(stated) == before else {
         throw Broken("\(node.name): another base zone moved what was stated of imports")
       }
-      return say("\(node.name) is in \(name): \(change.readings) readings, \(change.records) records")
+      return log("\(node.name) is in \(name): \(change.readings) readings, \(change.records) records")
     }
     if random.once(in: 3), let period = try store.zones().periods.randomElement(using: &random) {
-      say("\(node.name) takes back the zone \(period.guid.prefix(4))")
+      log("\(node.name) takes back the zone \(period.guid.prefix(4))")
       _ = try store.remove(period, at: node.clock)
       return
     }
@@ -75,7 +75,7 @@ extension World {
       devices: random.once(in: 3) ? ["serial|Maker|a"] : [],
       // A site refuses times from before it existed, so the time must be recent.
       madeAt: 1_700_000_000 + Int64.random(in: 0..<1_000_000, using: &random))
-    say("\(node.name) states the zone \(period.guid.prefix(4)) \(period.zone.name)")
+    log("\(node.name) states the zone \(period.guid.prefix(4)) \(period.zone.name)")
     _ = try store.add(period, at: node.clock)
     try checkPeriod(period, node)
   }

@@ -93,7 +93,7 @@ final class World {
     try await compare()
   }
 
-  func say(_ line: String) { journal.append(line) }
+  func log(_ line: String) { journal.append(line) }
 
   /// The faults of the nodes' calls. With a site, `SiteNetwork` simulates the faults instead.
   var weather: Weather { isUnreliable && kind == .server ? .stormy : .calm }
@@ -132,7 +132,7 @@ final class World {
     case 78..<84: try command(node, .importer) { try hasMerges ? merge(node) : importDiary(node) }
     case 84..<88: try command(node, .resolver) { try resolve(node) }
     case 88..<91:
-      say("\(node.name) crashes")
+      log("\(node.name) crashes")
       node.reopen()
     case 91..<94:
       await node.remote.deliverLate()
@@ -140,7 +140,7 @@ final class World {
     case 94: try await verify(node)
     case 95: try await changeLogin(node)
     case 96:
-      say("server restarts")
+      log("server restarts")
       try await server.restart()
     default: try await copyRestoreOrMove(node)
     }
@@ -174,7 +174,7 @@ final class World {
       try work()
     } catch  where fault.hasFailed {
       let isUndone = try node.records() == records
-      say("  its statement \(place) fails\(isUndone ? "" : ", and it is done")")
+      log("  its statement \(place) fails\(isUndone ? "" : ", and it is done")")
       if isUndone { (ledger, tombstones, broughtBack) = known }
     }
   }
@@ -193,7 +193,7 @@ final class World {
       ending = try await takeStep(node)
     } else if let place = drawFault() {
       let hasFailed = try await node.failing(.sync, at: place) { ending = try await takeStep(node) }
-      if hasFailed { say("  its statement \(place) fails") }
+      if hasFailed { log("  its statement \(place) fails") }
     } else {
       if let site, random.once(in: 3) {
         await site.network.interrupt(Meanwhile { try self.editAsApp(site) })
@@ -202,7 +202,7 @@ final class World {
     }
     if let failure = await node.remote.takeFailure() { throw failure }
     if let failure = await site?.network.takeFailure() { throw failure }
-    say("\(node.name) \(step)\(ending.map { " \($0)" } ?? "")")
+    log("\(node.name) \(step)\(ending.map { " \($0)" } ?? "")")
     try checkNothingOverwritten(node)
   }
 
@@ -223,7 +223,7 @@ final class World {
 
   /// Simulates an action on the node while its request is running.
   private func interrupt(_ node: SimulatedNode) throws {
-    say("while a request of \(node.name) is on its way:")
+    log("while a request of \(node.name) is on its way:")
     if random.once(in: 6) { try resolve(node) } else { try change(node) }
     before = try node.records()
   }
@@ -231,7 +231,7 @@ final class World {
   private func changeLogin(_ node: SimulatedNode) async throws {
     var weather = weather
     weather.isReadOnly = random.once(in: 2)
-    say("\(node.name) has a login for \(weather.isReadOnly ? "reading only" : "writing")")
+    log("\(node.name) has a login for \(weather.isReadOnly ? "reading only" : "writing")")
     await node.remote.setWeather(weather)
   }
 }

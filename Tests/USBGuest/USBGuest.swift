@@ -26,16 +26,16 @@ struct USBGuest {
         try trial.read(family)
       } catch {
         failures += 1
-        say("FAILED \(family): \((error as? GuestFailure)?.reason ?? "\(error)")")
+        printLine("FAILED \(family): \((error as? GuestFailure)?.reason ?? "\(error)")")
       }
     }
     do {
       try trial.unplugInMidSession()
     } catch {
       failures += 1
-      say("FAILED unplugging: \((error as? GuestFailure)?.reason ?? "\(error)")")
+      printLine("FAILED unplugging: \((error as? GuestFailure)?.reason ?? "\(error)")")
     }
-    say("failures: \(failures)")
+    printLine("failures: \(failures)")
     exit(failures == 0 ? 0 : 1)
   }
 
@@ -47,14 +47,14 @@ struct USBGuest {
       throw GuestFailure(reason: "usage: usb-guest plug DRIVER COUNT, of a driver whose chip is simulated")
     }
     let plug = try GuestBus.Plug(make)
-    say("plugged \(family)")
+    printLine("plugged \(family)")
     _ = FileHandle.standardInput.readDataToEndOfFile()
-    say("pulled after \(try plug.pull()) transfers")
+    printLine("pulled after \(try plug.pull()) transfers")
   }
 }
 
 /// Writes a line at once, since the guest may end before the program.
-private func say(_ line: String) {
+private func printLine(_ line: String) {
   print(line)
   fflush(nil)
 }
@@ -67,7 +67,7 @@ struct GuestTrial {
   func read(_ family: SimulatedFamily) throws {
     let memory = GuestMeter.memory(family)
     guard let make = GuestMeter.device(family, memory) else {
-      return say("no chip \(family): its kernel driver's chip is not simulated")
+      return printLine("no chip \(family): its kernel driver's chip is not simulated")
     }
     let store = "/tmp/\(family.driver)-\(family.variant.filter(\.isLetter)).db"
     var (transfers, seconds) = (0, 0.0)
@@ -89,7 +89,8 @@ struct GuestTrial {
       guard after == drivers else { throw GuestFailure(reason: "\(drivers) became \(after)") }
     }
     let held = drivers.map { $0.isEmpty ? "no driver" : $0 }.joined(separator: "+")
-    say("ok \(family): \(held), \(transfers) transfers, \(String(format: "%.2f", seconds / 2)) s a read")
+    printLine(
+      "ok \(family): \(held), \(transfers) transfers, \(String(format: "%.2f", seconds / 2)) s a read")
   }
 
   /// Unplugs a meter while it is read. Nothing must be stored, and the binary must end.
@@ -109,7 +110,7 @@ struct GuestTrial {
     guard run.status == 69, !FileManager.default.fileExists(atPath: "/tmp/unplugged.db") else {
       throw GuestFailure(reason: "status \(run.status), \(run.output) \(run.errors)")
     }
-    say("ok unplugging in mid-session: \(run.errors.trimmingCharacters(in: .newlines))")
+    printLine("ok unplugging in mid-session: \(run.errors.trimmingCharacters(in: .newlines))")
   }
 }
 

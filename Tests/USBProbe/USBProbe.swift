@@ -18,9 +18,9 @@ struct USBProbe {
       if arguments == ["list"] { return try list(bus) }
       try session(bus, arguments)
     } catch let failure as Failure {
-      say("failure \(failure.category): \(failure.message)")
+      printLine("failure \(failure.category): \(failure.message)")
     } catch {
-      say("failure \(error)")
+      printLine("failure \(error)")
     }
   }
 
@@ -28,7 +28,7 @@ struct USBProbe {
     for device in try bus.devices() {
       let ids = [device.vendorID, device.productID].map { hex($0) }.joined(separator: ":")
       let drivers = device.kernelDrivers.joined(separator: ",")
-      say(
+      printLine(
         "\(device.port) \(ids) '\(device.manufacturer)' '\(device.product)' '\(device.serial)' [\(drivers)] "
           + "\(device.node) \(device.mayOpenNode) \(device.terminal ?? "-") "
           + device.interfaceClasses.sorted().map { hex($0) }.joined(separator: ","))
@@ -48,9 +48,9 @@ struct USBProbe {
         guard let step = ProbeStep(argument) else { throw Failure(.usage, "no step: \(argument)") }
         do throws(TransportError) {
           let bytes = try transport.perform(step.exchange, within: step.milliseconds)
-          say("ok " + bytes.map { hex($0) }.joined())
+          printLine("ok " + bytes.map { hex($0) }.joined())
         } catch {
-          say("error \(error)")
+          printLine("error \(error)")
         }
       }
     }
@@ -67,7 +67,7 @@ struct USBProbe {
   }
 
   /// Writes a line at once, since a test waits for it.
-  private static func say(_ line: String) {
+  private static func printLine(_ line: String) {
     print(line)
     fflush(nil)
   }

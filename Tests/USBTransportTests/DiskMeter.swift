@@ -34,7 +34,7 @@ final class DiskMeter: SimulatedMeter {
     return .accepted
   }
 
-  func take(_ packet: [UInt8], endpoint: UInt8) -> Bool {
+  func accept(_ packet: [UInt8], endpoint: UInt8) -> Bool {
     if let (block, tag) = writing {
       writing = nil
       blocks[block] = packet
@@ -53,7 +53,7 @@ final class DiskMeter: SimulatedMeter {
     return true
   }
 
-  func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
+  func nextPacket(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
     guard endpoint == 0x82, !answers.isEmpty else { return .nothing }
     return answers.removeFirst()
   }

@@ -40,7 +40,7 @@ final class EchoMeter: SimulatedMeter {
 
   func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> ControlAnswer {
     switch (request.type, request.request, request.value >> 8) {
-    case (0x21, 0x09, 2): return take(data, endpoint: 0) ? .accepted : .stall
+    case (0x21, 0x09, 2): return accept(data, endpoint: 0) ? .accepted : .stall
     case (0x21, 0x09, 3), (0x21, 0x20, _), (0x21, 0x22, _):
       features.append(data.isEmpty ? [UInt8(request.value & 0xFF)] : data)
       return .accepted
@@ -49,13 +49,13 @@ final class EchoMeter: SimulatedMeter {
     }
   }
 
-  func take(_ packet: [UInt8], endpoint: UInt8) -> Bool {
+  func accept(_ packet: [UInt8], endpoint: UInt8) -> Bool {
     guard packet.first != refused else { return false }
     waiting += Array(repeating: packet, count: Int(packet.first ?? 0) & 0x1F)
     return true
   }
 
-  func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
+  func nextPacket(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
     guard endpoint == 0x81, !waiting.isEmpty else { return .nothing }
     return .data(waiting.removeFirst())
   }
@@ -63,10 +63,10 @@ final class EchoMeter: SimulatedMeter {
 
 /// A serial line that never answers.
 final class SilentLine: SimulatedLine {
-  func take(_ bytes: [UInt8], line: LineSettings) -> [UInt8] { [] }
+  func accept(_ bytes: [UInt8], line: LineSettings) -> [UInt8] { [] }
 }
 
 /// A serial line that echoes what it receives if the speed is right.
 final class EchoLine: SimulatedLine {
-  func take(_ bytes: [UInt8], line: LineSettings) -> [UInt8] { line.baud == 19200 ? bytes : [0xFF] }
+  func accept(_ bytes: [UInt8], line: LineSettings) -> [UInt8] { line.baud == 19200 ? bytes : [0xFF] }
 }

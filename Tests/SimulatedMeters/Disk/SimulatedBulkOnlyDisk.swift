@@ -50,7 +50,7 @@ package final class SimulatedBulkOnlyDisk {
     }
   }
 
-  package func take(_ packet: [UInt8]) -> Bool {
+  package func accept(_ packet: [UInt8]) -> Bool {
     switch phase {
     case .taking(let left):
       let rest = left - packet.count
@@ -68,7 +68,7 @@ package final class SimulatedBulkOnlyDisk {
     }
   }
 
-  package func give(maxBytes: Int) -> PacketAnswer {
+  package func nextPacket(maxBytes: Int) -> PacketAnswer {
     switch phase {
     case .stalled:
       phase = .giving

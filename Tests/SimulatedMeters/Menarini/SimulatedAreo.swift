@@ -36,12 +36,12 @@ package final class SimulatedAreo: SimulatedLine {
 
   /// Returns the answer to bytes from the host. At another speed or parity, the bytes are noise and get no
   /// answer.
-  package func take(_ bytes: [UInt8], line: LineSettings) -> [UInt8] {
-    line.baud == Self.settings.baud && line.parity == Self.settings.parity ? take(bytes) : []
+  package func accept(_ bytes: [UInt8], line: LineSettings) -> [UInt8] {
+    line.baud == Self.settings.baud && line.parity == Self.settings.parity ? accept(bytes) : []
   }
 
   /// The answer to bytes on a line with the correct settings.
-  func take(_ bytes: [UInt8]) -> [UInt8] {
+  func accept(_ bytes: [UInt8]) -> [UInt8] {
     received += bytes
     var answer: [UInt8] = []
     while let command = received.first {

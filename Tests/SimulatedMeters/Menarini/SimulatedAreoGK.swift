@@ -46,13 +46,13 @@ package final class SimulatedAreoGK: SimulatedMeter {
     }
   }
 
-  package func take(_ packet: [UInt8], endpoint: UInt8) -> Bool {
+  package func accept(_ packet: [UInt8], endpoint: UInt8) -> Bool {
     guard endpoint == 0x01 else { return false }
-    outgoing += areo.take(packet)
+    outgoing += areo.accept(packet)
     return true
   }
 
-  package func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
+  package func nextPacket(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
     if endpoint == 0x82 { return .nothing }
     guard endpoint == 0x81 else { return .stall }
     return outgoing.isEmpty ? .nothing : .data(outgoing.takeFirst(maxBytes))

@@ -69,10 +69,10 @@ package final class SimulatedAccuChekMobile: SimulatedMeter {
     disk.control(request)
   }
 
-  package func take(_ packet: [UInt8], endpoint: UInt8) -> Bool { endpoint == 0x02 && disk.take(packet) }
+  package func accept(_ packet: [UInt8], endpoint: UInt8) -> Bool { endpoint == 0x02 && disk.accept(packet) }
 
-  package func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
-    endpoint == 0x81 ? disk.give(maxBytes: maxBytes) : .stall
+  package func nextPacket(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
+    endpoint == 0x81 ? disk.nextPacket(maxBytes: maxBytes) : .stall
   }
 }
 

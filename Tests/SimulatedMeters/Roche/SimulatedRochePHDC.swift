@@ -103,7 +103,7 @@ package final class SimulatedRochePHDC: SimulatedMeter {
 
   package func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> ControlAnswer { .stall }
 
-  package func take(_ packet: [UInt8], endpoint: UInt8) -> Bool {
+  package func accept(_ packet: [UInt8], endpoint: UInt8) -> Bool {
     guard endpoint == 0x01 else { return false }
     incoming += packet
     while let length = RocheAPDU.number(incoming, at: 2), incoming.count >= length + 4 {
@@ -112,7 +112,7 @@ package final class SimulatedRochePHDC: SimulatedMeter {
     return true
   }
 
-  package func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
+  package func nextPacket(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
     guard endpoint == 0x81 else { return .stall }
     if state == .plugged {
       outgoing.append(Self.associationRequest)

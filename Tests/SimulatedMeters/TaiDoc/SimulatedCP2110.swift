@@ -43,7 +43,7 @@ package final class SimulatedCP2110 {
   }
 
   /// The bytes that a report sends to the line; nil for another report.
-  package func take(_ report: [UInt8]) -> [UInt8]? {
+  package func accept(_ report: [UInt8]) -> [UInt8]? {
     guard let count = report.first.map(Int.init), (1...63).contains(count), report.count > count else {
       return nil
     }
@@ -56,7 +56,7 @@ package final class SimulatedCP2110 {
   }
 
   /// The next report of 64 bytes.
-  package func give() -> PacketAnswer {
+  package func nextPacket() -> PacketAnswer {
     guard isOn, !incoming.isEmpty else { return .nothing }
     let bytes = incoming.takeFirst(maxInReport)
     return .data([UInt8(bytes.count)] + bytes + [UInt8](repeating: 0, count: 63 - bytes.count))

@@ -67,8 +67,8 @@ package final class SimulatedTaiDoc: SimulatedMeter {
     bridge.control(request, data: data)
   }
 
-  package func take(_ packet: [UInt8], endpoint: UInt8) -> Bool {
-    guard endpoint == 0x02, let bytes = bridge.take(packet) else { return false }
+  package func accept(_ packet: [UInt8], endpoint: UInt8) -> Bool {
+    guard endpoint == 0x02, let bytes = bridge.accept(packet) else { return false }
     guard isOn, bridge.line == Self.settings else { return true }
     received += bytes
     while let start = received.firstIndex(of: 0x51), received.count >= start + 8 {
@@ -83,8 +83,8 @@ package final class SimulatedTaiDoc: SimulatedMeter {
     return true
   }
 
-  package func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
-    endpoint == 0x81 ? bridge.give() : .stall
+  package func nextPacket(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
+    endpoint == 0x81 ? bridge.nextPacket() : .stall
   }
 }
 
@@ -95,28 +95,28 @@ extension SimulatedTaiDoc {
     let command = packet[1]
     if hasToWake {
       hasToWake = false
-      return say(0x54, [0, 0, 0, 0])
+      return sendPacket(0x54, [0, 0, 0, 0])
     }
     let index = Int(packet[2]) | Int(packet[3]) << 8
     switch command {
-    case 0x22: say(command, [0, 0, 0, 0])
-    case 0x23: say(command, Self.time(memory.clock))
-    case 0x24: say(command, model + [0, 0])
-    case 0x25 where items.indices.contains(index): say(command, Self.time(items[index].deviceTime))
-    case 0x26 where items.indices.contains(index): say(command, Self.value(items[index]))
-    case 0x27: say(command, serialBytes(8..<16))
-    case 0x28: say(command, serialBytes(0..<8))
-    case 0x2B: say(command, counts)
+    case 0x22: sendPacket(command, [0, 0, 0, 0])
+    case 0x23: sendPacket(command, Self.time(memory.clock))
+    case 0x24: sendPacket(command, model + [0, 0])
+    case 0x25 where items.indices.contains(index): sendPacket(command, Self.time(items[index].deviceTime))
+    case 0x26 where items.indices.contains(index): sendPacket(command, Self.value(items[index]))
+    case 0x27: sendPacket(command, serialBytes(8..<16))
+    case 0x28: sendPacket(command, serialBytes(0..<8))
+    case 0x2B: sendPacket(command, counts)
     case 0x33: set(packet)
     case 0x50:
-      say(command, [0, 0, 0, 0])
+      sendPacket(command, [0, 0, 0, 0])
       isOn = false
     case 0x52: wasErased = true
     default: break
     }
   }
 
-  private func say(_ command: UInt8, _ data: [UInt8]) {
+  private func sendPacket(_ command: UInt8, _ data: [UInt8]) {
     let body = [0x51, command] + data + [0xA5]
     bridge.receive(body + [Self.sum(body)])
   }
@@ -129,7 +129,7 @@ extension SimulatedTaiDoc {
         minute: Int(packet[4] & 0x3F))
     else { return }
     memory.clock = time
-    say(0x33, Array(packet[2..<6]))
+    sendPacket(0x33, Array(packet[2..<6]))
   }
 
   /// The number of all records, and of those without control tests; FFFF for an empty memory.

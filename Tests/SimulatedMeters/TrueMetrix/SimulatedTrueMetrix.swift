@@ -64,12 +64,12 @@ package final class SimulatedTrueMetrix: SimulatedMeter {
     switch (request.type, request.request, request.value >> 8) {
     case (0x81, 0x06, 0x22): .data(Self.reportDescriptor)
     case (0x21, 0x0A, _): .accepted
-    case (0x21, 0x09, 2): take(data, endpoint: 0x01) ? .accepted : .stall
+    case (0x21, 0x09, 2): accept(data, endpoint: 0x01) ? .accepted : .stall
     default: .stall
     }
   }
 
-  package func take(_ packet: [UInt8], endpoint: UInt8) -> Bool {
+  package func accept(_ packet: [UInt8], endpoint: UInt8) -> Bool {
     guard endpoint == 0x01 else { return false }
     // A packet that begins with A1 is for the dock and not for the meter.
     guard packet.count >= 2, packet[0] == 0xA0, isDocked else { return true }
@@ -84,7 +84,7 @@ package final class SimulatedTrueMetrix: SimulatedMeter {
     return true
   }
 
-  package func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
+  package func nextPacket(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
     guard endpoint == 0x81 else { return .stall }
     guard !outgoing.isEmpty else { return .nothing }
     let bytes = outgoing.takeFirst(Self.maxInReport)
@@ -114,17 +114,17 @@ extension SimulatedTrueMetrix {
     return String(repeating: "0", count: max(0, width - digits.count)) + digits
   }
 
-  private func say(_ content: String) { outgoing += Array((Self.frame(content) + "\r\n").utf8) }
+  private func queue(_ content: String) { outgoing += Array((Self.frame(content) + "\r\n").utf8) }
 
   private func execute(_ command: String) {
     switch command {
     case "^":
       isAwake = true
-      say("^*")
-      if wasPoweredOff { say("i\(model.rawValue)") }
+      queue("^*")
+      if wasPoweredOff { queue("i\(model.rawValue)") }
       wasPoweredOff = false
     case "_":
-      say("_")
+      queue("_")
       (isAwake, wasPoweredOff) = (false, true)
     case _ where isAwake: answer(command)
     default: break
@@ -133,12 +133,12 @@ extension SimulatedTrueMetrix {
 
   private func answer(_ command: String) {
     switch command {
-    case "I": say("i\(model.rawValue)")
-    case "Z1": say("z1\(memory.serial)")
-    case "V": say("v\(memory.firmware)")
-    case "S": say("sh01907625")
-    case "T": say("t" + Self.clock(memory.clock))
-    case "P41": say("p*")
+    case "I": queue("i\(model.rawValue)")
+    case "Z1": queue("z1\(memory.serial)")
+    case "V": queue("v\(memory.firmware)")
+    case "S": queue("sh01907625")
+    case "T": queue("t" + Self.clock(memory.clock))
+    case "P41": queue("p*")
     case "G": download("g5")
     case "ZG1": download("zg5")
     case _ where command.hasPrefix("Q"): set(String(command.dropFirst()))
@@ -148,9 +148,9 @@ extension SimulatedTrueMetrix {
 
   /// Sends every record, newest first, and then the checksum of their characters.
   private func download(_ prefix: String) {
-    for record in records { say(prefix + record) }
+    for record in records { queue(prefix + record) }
     let sum = records.reduce(0) { $0 + $1.utf8.reduce(0) { $0 + Int($1) } }
-    say("x1" + Self.hexadecimal(sum & 0xFFFF, 4))
+    queue("x1" + Self.hexadecimal(sum & 0xFFFF, 4))
   }
 
   /// Sets the clock from a text in the format `ssmmHHDDMMYYCC`.
@@ -163,7 +163,7 @@ extension SimulatedTrueMetrix {
         year: n[6] * 100 + n[5], month: n[4], day: n[3], hour: n[2], minute: n[1], second: n[0])
     else { return }
     memory.clock = time
-    say("q*")
+    queue("q*")
   }
 
   /// A time in the format `ssmmHHDDMMYY`.

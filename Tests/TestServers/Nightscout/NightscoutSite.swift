@@ -99,7 +99,7 @@ final class NightscoutSite: Sendable {
     switch try state.withLock({ (state) throws(NightscoutAnswer) in try known.step(state) }) {
     case .answer(let answer): return answer
     case .write(let write, let answer):
-      meet()
+      waitForOtherSearches()
       try state.withLock { (state) throws(NightscoutAnswer) in try known.commit(write, &state) }
       return answer
     }
@@ -116,7 +116,7 @@ final class NightscoutSite: Sendable {
 extension NightscoutSite {
   /// Waits between the search and the write of a call until `looksBeforeWrite` calls have searched, at most
   /// `longestWait`.
-  private func meet() {
+  private func waitForOtherSearches() {
     state.withLock { $0.looks += 1 }
     let end = ContinuousClock.now + Self.longestWait
     while state.withLock({ $0.looks < $0.settings.looksBeforeWrite }), .now < end {

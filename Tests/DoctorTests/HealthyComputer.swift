@@ -8,7 +8,7 @@ import Testing
 @testable import Doctor
 
 /// A computer without faults. Each test adds one fault to it.
-enum Well {
+enum HealthyComputer {
   static let user: UInt32 = 1000
   static let store = "/home/anna/.local/share/glucoport/logbook.db"
   static let now: Int64 = 1_800_000_000
