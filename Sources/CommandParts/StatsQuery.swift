@@ -47,7 +47,8 @@ package struct StatsQuery {
   /// The kinds of records that are read. By default, these are the kinds that have figures; for a day, all
   /// kinds that its picture shows. With a selected device, no records are read.
   package var recordKinds: Set<RecordKind> = [.insulin, .food]
-  /// The rules by which items that two sources have count once, with the decisions of people.
+  /// The rules by which an item of two sources counts only once. They contain what people decided about such
+  /// items.
   package var rules: CountingRules
   /// The ends of the period as shown times, in civil seconds; nil for an end that is open or an instant.
   package var shown: (since: Int64?, until: Int64?) = (nil, nil)

@@ -170,9 +170,10 @@ extension UploadSession {
   }
 }
 
-/// The readings of one step `alignSite` whose documents must be moved.
+/// The readings of one step `alignSite` whose documents on the site may be at wrong instants.
 struct MoveBatch {
-  /// The readings, with the offsets to which their documents must be moved.
+  /// The readings. The shown time of a reading and the UTC offset of its placement are the instant at which its
+  /// document must be.
   let readings: ReadingBatch
   let keys: [ReadingKey]
   /// The primary keys of readings that must be sent even if the remote has no document of them.

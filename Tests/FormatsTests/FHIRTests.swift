@@ -170,7 +170,7 @@ import Testing
     #expect(export.readings.isEmpty && export.rejections.isEmpty && export.skipped == [name: 1])
   }
 
-  @Test func theNumberOfCountedFHIRNamesIsLimited() throws {
+  @Test func skippedFHIRObservationsAreCountedUnderALimitedNumberOfNames() throws {
     let lines = (0..<300).map {
       Self.observation("\(String(repeating: "9", count: 100))-\($0)", system: "s\($0)")
     }

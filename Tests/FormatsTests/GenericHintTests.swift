@@ -259,7 +259,7 @@ import Testing
     #expect(refusal.contains("some may be doses of insulin") && !refusal.contains("--force"), "\(refusal)")
   }
 
-  @Test func theRefusalOfAMappingOfMissingColumnsHasNoExampleForATableOfDoses() throws {
+  @Test func aMappingOfMissingColumnsIsRefusedWithoutAnExampleForATableOfDoses() throws {
     let map = ["time": "when", "value": "level"]
     let doses = try ScratchFile("time,value,unit\n2026-05-01 07:00,4,IU\n2026-05-01 12:00,6,IU\n")
     let refusal = try #require(try doses.refusal { $0.columns = map })

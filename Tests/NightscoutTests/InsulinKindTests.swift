@@ -56,7 +56,8 @@ import Testing
       #"[{"insulin":"Novorapid","units":2.5},{"insulin":"Lantus","units":7},{"insulin":"Lantus","units":2.5}]"#
     )
     #expect(doses.mapValues(\.dose) == ["evening": "2.5 rapid", "Lantus": "9.5 long"])
-    // The same list in another order gives the same records, and an insulin of the same use adds to the dose.
+    // The order of the list does not matter. Two insulins of one use are one dose: 1 U of Fiasp and 1.5 U of
+    // Novorapid are 2.5 U of rapid insulin.
     let turned = try Self.doses(
       #"[{"insulin":"Lantus","units":9.5},{"insulin":"Fiasp","units":1},{"insulin":"Novorapid","units":1.5}]"#
     )

@@ -297,7 +297,7 @@ import Testing
     }
   }
 
-  @Test func aFingerStickMissingInALaterExportIsReportedByAStoreThatDownloadedIt() async throws {
+  @Test func aStoreThatDownloadedAFingerStickWarnsIfALaterExportLacksIt() async throws {
     let scene = try await Scene()
     try importSticks(6.5, 20, scene.a)
     try await scene.upload(scene.a, scene.b)

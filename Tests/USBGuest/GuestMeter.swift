@@ -6,7 +6,8 @@ import Meters
 import SimulatedMeters
 import SimulatedUSB
 
-/// Simulated meters with a correct clock, whose readings are the same in each guest.
+/// The simulated meters in the virtual machine of `Tests/usb-guest.sh`. Their clocks are correct, and their
+/// readings are the same in each run.
 enum GuestMeter {
   private static let values: [Double] = [95, 254, 61, 187]
 

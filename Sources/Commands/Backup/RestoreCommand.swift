@@ -114,7 +114,7 @@ struct RestoreCommand: PrintingCommand {
     guard let stores = try OthersStores(path, present, outcome: outcome) else { return }
     try stores.requireNoCopy(backup, in: file.path) { _ in advice }
     try stores.requireNone(
-      of: OthersStores.beginning(of: backup), format: StoreMerge.format, in: file.path
+      of: OthersStores.sample(of: backup), format: StoreMerge.format, in: file.path
     ) { _ in advice }
   }
 

@@ -184,8 +184,9 @@ struct OthersStores {
     return (0..<sampleSize).map { items[$0 * items.count / sampleSize] }
   }
 
-  /// The beginning of another store as an input: its devices, its newest readings and its newest records.
-  static func beginning(of store: Store) throws -> IngestBatch {
+  /// A sample of a store that a person wants to import or restore: all its devices, and its newest readings and
+  /// records. It is compared with the stores of other persons.
+  static func sample(of store: Store) throws -> IngestBatch {
     var batch = IngestBatch()
     (batch.devices, batch.readings) = try store.newestReadings(sampleSize)
     let known = batch.devices

@@ -54,7 +54,7 @@ struct StoreImport {
       let devices = try other.devices()
       try OthersMeters(target.path)?.requireNone(of: devices, in: path) { $0.hint(toImport: path) }
       try OthersStores(target.path, target.present)?
-        .requireNone(of: OthersStores.beginning(of: other), format: StoreMerge.format, in: path) {
+        .requireNone(of: OthersStores.sample(of: other), format: StoreMerge.format, in: path) {
           $0.hint(toImport: path)
         }
     }

@@ -65,8 +65,8 @@ struct SourceGate {
     return time
   }
 
-  /// The longest wait in seconds that the state can cause. If the next attempt is later, it was stored while
-  /// the clock was ahead.
+  /// The maximum time in seconds from now to the stored time of the next attempt. A time beyond it was stored
+  /// while the clock was ahead, and is ignored.
   private var longestWait: Int64 {
     let interval = Int64(setting.access.intervalSeconds) + Int64(Self.maxJitterSeconds)
     return setting.state.failures > 0 ? max(Self.maxPersistentSeconds, interval) : interval
