@@ -215,9 +215,8 @@ struct UndoText {
         "  \(counted(counts.oppositeRecords, "record")) that its source had deleted \(would)\(opposite)")
     }
     if counts.changedRecords > 0 {
-      lines.append(
-        "  \(counted(counts.changedRecords, "record")) \(would)changed back to the content "
-          + (isRedo ? "of the import" : "before the import"))
+      let content = isRedo ? "back to the content of the import" : "to the content of the latest other import"
+      lines.append("  \(counted(counts.changedRecords, "record")) \(would)changed \(content)")
     }
     if counts.changesZone {
       let counted = isRedo ? "counts again" : "no longer counts"

@@ -97,6 +97,24 @@ struct DoseTableTests {
     #expect(try await insulin(program).count == 36)
   }
 
+  /// The second file has the same doses at the same instants, with offsets in place of UTC.
+  @Test func aTableWithAnotherFormOfItsTimesChangesNoAmounts() async throws {
+    let program = try Program()
+    let hours = 6..<18
+    let rows = { (time: (Int) -> String) in
+      "time,units\n" + hours.map { "\(time($0)),\($0)\n" }.joined()
+    }
+    let utc = try program.write(rows { "2026-03-01T\($0 < 10 ? "0" : "")\($0):10:05Z" }, to: "utc.csv")
+    let offset = try program.write(
+      rows { "2026-03-01T\($0 + 1 < 10 ? "0" : "")\($0 + 1):10:05+01:00" }, to: "offset.csv")
+    let map = ["import", "--timezone", "Europe/Berlin", "--map", "time=time,insulin=units"]
+    for path in [utc, offset] {
+      let outcome = try await program.run(arguments: map + [path])
+      #expect(outcome.status == 0 && !outcome.output.contains("not stored"), "\(outcome.output)")
+      #expect(try await insulin(program).count == 12)
+    }
+  }
+
   /// The second sheet has the doses of the first one, but one of them has another amount.
   @Test func aSheetNeverChangesTheDosesOfAnotherSheet() async throws {
     let program = try Program()

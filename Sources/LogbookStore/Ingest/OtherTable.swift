@@ -21,10 +21,10 @@ struct OtherTable {
   private let condition: String
   private let arguments: StatementArguments
 
-  /// The SQL condition for a change of a visible record of another file, or of other columns of a file with the
-  /// same name. Standard input has no name, so it always counts as another file.
+  /// The SQL condition for a change of the amounts of a visible record. The record is of another file, or of other
+  /// columns of a file with the same name. Standard input has no name, so it always counts as another file.
   private static let isOfOtherFile = """
-    record.guid = c.guid AND record.deleted = 0 AND \(Withdrawn.record) = 0 AND e.id = record.ingest
+    record.guid = c.guid AND record.fields <> c.fields AND record.deleted = 0 AND \(Withdrawn.record) = 0 AND e.id = record.ingest
       AND this.id = ?1 AND e.format = this.format
       AND (e.source <> this.source OR this.source = '-' OR \(columns("e")) IS NOT \(columns("this")))
     """
