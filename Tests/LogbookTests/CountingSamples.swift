@@ -56,6 +56,16 @@ enum CountingSample {
   static let app = Device(vendor: "mySugr", model: "mySugr", format: "mysugr")
 }
 
+/// Decides which items count, after `OwnCopyFinder` has found the copies among them.
+func countedWithCopies(
+  _ items: [CountableItem?], _ rules: CountingRules = CountingRules()
+) -> (kept: [CountableItem], leftOut: [String: String], verdicts: [String: CountVerdict]) {
+  var (finder, rules) = (OwnCopyFinder(rules), rules)
+  for item in items.compactMap(\.self).sorted(by: { $0.instant < $1.instant }) { finder.add(item) }
+  rules.ownCopies = finder.finish()
+  return counted(items, rules)
+}
+
 /// Decides which items count. The keys of `leftOut` and `verdicts` are the ids of the items.
 func counted(
   _ items: [CountableItem?], _ rules: CountingRules = CountingRules()

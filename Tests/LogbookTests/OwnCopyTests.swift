@@ -11,16 +11,6 @@ struct OwnCopyTests {
   typealias Sample = CountingSample
   private static let day: Int64 = 86400
 
-  /// Decides which items count, after `OwnCopyFinder` has found the copies among them.
-  private static func verdicts(
-    _ items: [CountableItem?], _ rules: CountingRules = CountingRules()
-  ) -> (kept: [CountableItem], leftOut: [String: String], verdicts: [String: CountVerdict]) {
-    var (finder, rules) = (OwnCopyFinder(rules), rules)
-    for item in items.compactMap(\.self).sorted(by: { $0.instant < $1.instant }) { finder.add(item) }
-    rules.ownCopies = finder.finish()
-    return counted(items, rules)
-  }
-
   /// Equal doses of one source: one in each `step`, at this number of seconds after its beginning.
   private static func doses(
     _ count: Int, at seconds: Int64 = 33, every step: Int64 = day, from start: Int64 = 0, _ name: String,
@@ -36,7 +26,7 @@ struct OwnCopyTests {
   @Test(arguments: [1, 33, 59] as [Int64]) func aDoseAndItsCopyWithoutSecondsFromTheSameSourceCountOnce(
     seconds: Int64
   ) {
-    let result = Self.verdicts(Self.doses(14, at: seconds, "own") + Self.doses(14, at: 0, "cut"))
+    let result = countedWithCopies(Self.doses(14, at: seconds, "own") + Self.doses(14, at: 0, "cut"))
     #expect(result.kept.map(\.id) == (0..<14).map { "own \($0)" })
     #expect(result.leftOut == Dictionary(uniqueKeysWithValues: (0..<14).map { ("cut \($0)", "own \($0)") }))
     guard case .counts(let others)? = result.verdicts["own 3"] else { return #expect(Bool(false)) }
@@ -47,16 +37,16 @@ struct OwnCopyTests {
     let meals = (0..<10 as Range<Int64>).flatMap { index in
       [33, 0].map { Sample.meal(45, at: index * Self.day + $0, Sample.diary) }
     }
-    #expect(Self.verdicts(meals).kept.count == 10)
+    #expect(countedWithCopies(meals).kept.count == 10)
     let sticks = (0..<10 as Range<Int64>).flatMap { index in
       [33, 0].map { Sample.stick(100 + Double(index), at: index * Self.day + $0, Sample.app) }
     }
-    #expect(Self.verdicts(sticks).kept.count == 10)
+    #expect(countedWithCopies(sticks).kept.count == 10)
   }
 
   @Test func threeEqualPairsInTwoWeeksAreCopiesIfEveryItemHasACopy() {
     func kept(_ count: Int, at seconds: Int64 = 0) -> Int {
-      Self.verdicts(Self.doses(count, "own") + Self.doses(count, at: seconds, "second")).kept.count
+      countedWithCopies(Self.doses(count, "own") + Self.doses(count, at: seconds, "second")).kept.count
     }
     #expect(kept(2) == 4)
     #expect(kept(3) == 3)
@@ -65,7 +55,7 @@ struct OwnCopyTests {
 
   @Test func sixEqualPairsInTwoWeeksAreCopiesEvenIfSomeItemsHaveNoCopy() {
     func kept(_ count: Int, every step: Int64) -> Int {
-      Self.verdicts(
+      countedWithCopies(
         Self.doses(count, every: step, "own") + Self.doses(count, at: 0, every: step, "second")
           + Self.doses(count, at: 4000, every: step, "later")
       ).kept.count - count
@@ -78,7 +68,8 @@ struct OwnCopyTests {
     }
     let later = Self.doses(1, at: 4000, "later")
     #expect(
-      Self.verdicts(Self.doses(5, "own") + Self.doses(5, at: 0, "second") + meals + later).kept.count == 21)
+      countedWithCopies(Self.doses(5, "own") + Self.doses(5, at: 0, "second") + meals + later).kept.count
+        == 21)
     // With one pair every three days, only five pairs are within a week before and after each dose.
     #expect(kept(40, every: 3 * Self.day) == 80)
   }
@@ -90,36 +81,36 @@ struct OwnCopyTests {
       days.map { Sample.stick(100 + Double($0), at: Int64($0) * Self.day + seconds, Sample.app) }
     }
     let doses = Self.doses(14, at: 20, "own") + Self.doses(14, at: 0, "second")
-    #expect(Self.verdicts(doses).kept.count == 14)
-    #expect(Self.verdicts(doses + sticks(0..<14, at: 0)).kept.count == 42)
+    #expect(countedWithCopies(doses).kept.count == 14)
+    #expect(countedWithCopies(doses + sticks(0..<14, at: 0)).kept.count == 42)
     // Finger sticks in other minutes are not evidence for or against the copies.
-    #expect(Self.verdicts(doses + sticks(0..<14, at: 60)).kept.count == 28)
+    #expect(countedWithCopies(doses + sticks(0..<14, at: 60)).kept.count == 28)
     // Finger sticks with seconds may have been made after the export was saved, so they are not evidence
     // against the copies.
-    #expect(Self.verdicts(doses + sticks(0..<14, at: 20)).kept.count == 28)
+    #expect(countedWithCopies(doses + sticks(0..<14, at: 20)).kept.count == 28)
     // Three finger sticks at full minutes do not change the result, since the original of each may be hidden.
     // Ten do change it.
-    #expect(Self.verdicts(doses + sticks(3..<6, at: 0)).kept.count == 17)
-    #expect(Self.verdicts(doses + sticks(0..<10, at: 0)).kept.count == 38)
+    #expect(countedWithCopies(doses + sticks(3..<6, at: 0)).kept.count == 17)
+    #expect(countedWithCopies(doses + sticks(0..<10, at: 0)).kept.count == 38)
   }
 
   @Test func dosesOfAnotherMinuteAmountUseOrSourceAreNotCopies() {
     let own = Self.doses(14, "own")
-    #expect(Self.verdicts(own + Self.doses(14, at: 60, "next")).kept.count == 28)
-    #expect(Self.verdicts(own + Self.doses(14, at: 34, "seconds")).kept.count == 28)
+    #expect(countedWithCopies(own + Self.doses(14, at: 60, "next")).kept.count == 28)
+    #expect(countedWithCopies(own + Self.doses(14, at: 34, "seconds")).kept.count == 28)
     let larger = (0..<14 as Range<Int64>).map { Sample.dose(3, at: $0 * Self.day, Sample.diary) }
-    #expect(Self.verdicts(own + larger).kept.count == 28)
+    #expect(countedWithCopies(own + larger).kept.count == 28)
     let long = (0..<14 as Range<Int64>).map {
       Sample.dose(2, at: $0 * Self.day, Sample.diary, subtype: "long")
     }
-    #expect(Self.verdicts(own + long).kept.count == 28)
+    #expect(countedWithCopies(own + long).kept.count == 28)
     let micro = (0..<14 as Range<Int64>).map {
       Sample.dose(2, at: $0 * Self.day, Sample.diary, fields: ["automatic": .flag(true)])
     }
-    #expect(Self.verdicts(own + micro).kept.count == 28)
+    #expect(countedWithCopies(own + micro).kept.count == 28)
     // Items of two sources are compared by another rule, which needs only one pair.
     let phone = Self.doses(14, at: 0, "phone", Sample.phone)
-    #expect(Self.verdicts(own + phone).kept.map(\.source) == Array(repeating: Sample.diary, count: 14))
+    #expect(countedWithCopies(own + phone).kept.map(\.source) == Array(repeating: Sample.diary, count: 14))
   }
 
   @Test func aSecondDoseInTheSameMinuteStillCounts() {
@@ -127,22 +118,22 @@ struct OwnCopyTests {
     // Two doses of the original are also two doses in the copy, where both have the same time.
     let second = Sample.dose(2, at: 50, Sample.diary, id: "second")
     let copy = Sample.dose(2, at: 0, Sample.diary, id: "copy of the second")
-    #expect(Self.verdicts(own + cut + [second, copy]).kept.count == 15)
-    #expect(Self.verdicts(own + cut + [second]).kept.count == 15)
-    #expect(Self.verdicts(own + cut + [copy]).kept.count == 15)
+    #expect(countedWithCopies(own + cut + [second, copy]).kept.count == 15)
+    #expect(countedWithCopies(own + cut + [second]).kept.count == 15)
+    #expect(countedWithCopies(own + cut + [copy]).kept.count == 15)
     // In the original, one of two doses is at a full minute. So only the copy of the other dose is left out.
     let late = Sample.dose(2, at: 120, Sample.diary, id: "at the minute")
     let later = Sample.dose(2, at: 150, Sample.diary, id: "half a minute later")
     let copyOfLater = Sample.dose(2, at: 120, Sample.diary, id: "copy of later")
-    #expect(Self.verdicts(own + cut + [late, later, copyOfLater]).kept.count == 16)
+    #expect(countedWithCopies(own + cut + [late, later, copyOfLater]).kept.count == 16)
   }
 
   @Test func dosesFromAnotherSourceThatMatchTheOriginalOfACopyCountOnce() {
     // The doses of the other source are within a minute of the original, but not of the copy.
     let all = Self.doses(14, "own") + Self.doses(14, at: 0, "cut") + Self.doses(14, at: 70, "x", Sample.phone)
-    let result = Self.verdicts(all)
+    let result = countedWithCopies(all)
     #expect(result.kept.map(\.id) == (0..<14).map { "own \($0)" })
-    let pump = Self.verdicts(
+    let pump = countedWithCopies(
       Self.doses(14, "own") + Self.doses(14, at: 0, "cut") + Self.doses(14, at: 70, "x", Sample.pump))
     #expect(pump.kept.map(\.id) == (0..<14).map { "x \($0)" })
   }
@@ -162,9 +153,9 @@ struct OwnCopyTests {
       let minute = (item.shown - Sample.morning) / 60 * 60
       return Sample.dose(Double(units) / 10_000, at: minute, Sample.diary, id: "cut \(item.id)")
     }
-    let whole = Self.verdicts(own + cut)
+    let whole = countedWithCopies(own + cut)
     #expect(whole.kept.count == own.count, "seed \(seed)")
-    #expect(Self.verdicts((own + cut).shuffled(using: &random)).leftOut == whole.leftOut, "seed \(seed)")
+    #expect(countedWithCopies((own + cut).shuffled(using: &random)).leftOut == whole.leftOut, "seed \(seed)")
     let margin = CountingMargin.seconds + OwnCopies.marginSeconds
     for day in [0, 1, 20, 39] as [Int64] {
       let range = Sample.morning + day * Self.day..<Sample.morning + (day + 1) * Self.day
@@ -174,7 +165,7 @@ struct OwnCopyTests {
       func ids(_ items: [CountableItem]) -> [String] {
         items.filter { range.contains($0.instant) }.map(\.id).sorted()
       }
-      #expect(ids(Self.verdicts(near).kept) == ids(whole.kept), "seed \(seed), day \(day)")
+      #expect(ids(countedWithCopies(near).kept) == ids(whole.kept), "seed \(seed), day \(day)")
     }
   }
 
@@ -182,42 +173,42 @@ struct OwnCopyTests {
 
   @Test func dosesWithEqualSecondsAndDifferentIDsCountOnce() {
     let (first, second) = (Self.doses(14, "a"), Self.doses(14, "b"))
-    #expect(Self.verdicts(first + second).kept.map(\.id) == (0..<14).map { "a \($0)" })
-    #expect(Self.verdicts(first + second + Self.doses(14, "c")).kept.count == 14)
-    #expect(Self.verdicts([first[0], second[0]]).kept.count == 1)
-    #expect(Self.verdicts([first[0]] + Self.doses(1, at: 34, "b")).kept.count == 2)
+    #expect(countedWithCopies(first + second).kept.map(\.id) == (0..<14).map { "a \($0)" })
+    #expect(countedWithCopies(first + second + Self.doses(14, "c")).kept.count == 14)
+    #expect(countedWithCopies([first[0], second[0]]).kept.count == 1)
+    #expect(countedWithCopies([first[0]] + Self.doses(1, at: 34, "b")).kept.count == 2)
     // Equal meals count once at a second at which doses repeat, but separately at other seconds.
     let meals = [33, 33, 3633, 3633].enumerated().map { index, seconds in
       Sample.meal(15, at: Int64(seconds), Sample.diary, id: "meal \(index)")
     }
-    #expect(Self.verdicts([first[0], second[0]] + meals).kept.count == 4)
+    #expect(countedWithCopies([first[0], second[0]] + meals).kept.count == 4)
     // Each of four equal doses at a full minute has at most one copy, so two of them count.
     let noon = ["a", "b", "c", "d"].map { Sample.dose(2, at: 4 * 3600, Sample.diary, id: "noon \($0)") }
-    #expect(Self.verdicts(first + second + noon).kept.count == 16)
+    #expect(countedWithCopies(first + second + noon).kept.count == 16)
     let automatic = (0..<28 as Range<Int64>).map { index in
       Sample.dose(
         0.3, at: index / 2 * Self.day + 33, Sample.site, id: "\(index)", fields: ["automatic": .flag(true)])
     }
-    #expect(Self.verdicts(automatic).kept.count == 14)
+    #expect(countedWithCopies(automatic).kept.count == 14)
   }
 
   @Test func equalDosesInTwoColumnsOfATableBothCountWhateverTheirTimes() {
     let table = CountingSource(format: "generic")
     for seconds in [0, 33] as [Int64] {
       let columns = Self.doses(14, at: seconds, "a", table) + Self.doses(14, at: seconds, "b", table)
-      #expect(Self.verdicts(columns).kept.count == 28, "\(seconds)")
+      #expect(countedWithCopies(columns).kept.count == 28, "\(seconds)")
     }
     let meals = (0..<28).map { index in
       Sample.meal(15, at: Int64(index / 2) * Self.day + 33, table, id: "meal \(index)")
     }
-    #expect(Self.verdicts(meals).kept.count == 28)
+    #expect(countedWithCopies(meals).kept.count == 28)
   }
 
   @Test func equalDosesAtFullMinutesBothCount() {
-    #expect(Self.verdicts(Self.doses(14, at: 0, "a") + Self.doses(14, at: 0, "b")).kept.count == 28)
+    #expect(countedWithCopies(Self.doses(14, at: 0, "a") + Self.doses(14, at: 0, "b")).kept.count == 28)
     let typed = CountingSource(format: "glucoport")
-    #expect(Self.verdicts(Self.doses(14, "a", typed) + Self.doses(14, "b", typed)).kept.count == 28)
-    #expect(Self.verdicts(Self.doses(14, "a", .unknown) + Self.doses(14, "b", .unknown)).kept.count == 28)
+    #expect(countedWithCopies(Self.doses(14, "a", typed) + Self.doses(14, "b", typed)).kept.count == 28)
+    #expect(countedWithCopies(Self.doses(14, "a", .unknown) + Self.doses(14, "b", .unknown)).kept.count == 28)
   }
 
   /// A site that moved has two exports: the same doses at full minutes, with different ids.
@@ -234,47 +225,47 @@ struct OwnCopyTests {
       }
     }
     let (one, other) = (site("a", days: 0..<14, amounts: 5), site("b", days: 0..<14, amounts: 5))
-    #expect(Self.verdicts(one + other).kept.count == 42)
+    #expect(countedWithCopies(one + other).kept.count == 42)
     // If the doses are copies, equal meals at the same times are copies as well.
     let meals = (0..<14 as Range<Int64>).flatMap { day in
       [0, 1].map { Sample.meal(45, at: day * Self.day + 8 * 3600, Sample.diary, id: "\($0) \(day)") }
     }
-    #expect(Self.verdicts(one + other + meals).kept.count == 42 + 14)
-    #expect(Self.verdicts(meals).kept.count == 28)
+    #expect(countedWithCopies(one + other + meals).kept.count == 42 + 14)
+    #expect(countedWithCopies(meals).kept.count == 28)
     // The second export has the last days of the first one, and then further days.
     for overlap in 3...8 as ClosedRange<Int64> {
       let (old, new) = (
         site("a", days: 0..<20, amounts: 7), site("b", days: 20 - overlap..<34, amounts: 7)
       )
-      #expect(Self.verdicts(old + new).kept.count == 34 * 3, "\(overlap)")
+      #expect(countedWithCopies(old + new).kept.count == 34 * 3, "\(overlap)")
     }
     // All doses count if only one of three a day is doubled, if they have few different amounts, or if they
     // are on one day.
-    #expect(Self.verdicts(one + site("b", days: 0..<14, amounts: 5, hours: [8])).kept.count == 56)
+    #expect(countedWithCopies(one + site("b", days: 0..<14, amounts: 5, hours: [8])).kept.count == 56)
     let few = site("a", days: 0..<14, amounts: 3) + site("b", days: 0..<14, amounts: 3)
-    #expect(Self.verdicts(few).kept.count == 84)
+    #expect(countedWithCopies(few).kept.count == 84)
     let short = site("a", days: 0..<1, amounts: 5) + site("b", days: 0..<1, amounts: 5)
-    #expect(Self.verdicts(short).kept.count == 6)
+    #expect(countedWithCopies(short).kept.count == 6)
   }
 
   @Test func twoPartsOfACombinationBolusBothCount() {
     let parts = (0..<14 as Range<Int64>).map {
       Sample.dose(0, at: $0 * Self.day + 33, Sample.diary, id: "part \($0)", fields: ["extended": .number(2)])
     }
-    #expect(Self.verdicts(Self.doses(14, "a") + parts).kept.count == 28)
+    #expect(countedWithCopies(Self.doses(14, "a") + parts).kept.count == 28)
     let long = (0..<14 as Range<Int64>).map {
       Sample.dose(2, at: $0 * Self.day + 33, Sample.diary, subtype: "long", id: "long \($0)")
     }
-    #expect(Self.verdicts(Self.doses(14, "a") + long).kept.count == 28)
+    #expect(countedWithCopies(Self.doses(14, "a") + long).kept.count == 28)
   }
 
   @Test func mealsWithEqualSecondsCountOnceOnlyIfDosesAlsoRepeat() {
     let meals = (0..<28 as Range<Int64>).map {
       Sample.meal(15, at: $0 / 2 * Self.day + 3633, Sample.diary, id: "meal \($0)")
     }
-    #expect(Self.verdicts(meals).kept.count == 28)
-    #expect(Self.verdicts(meals + Self.doses(14, "a") + Self.doses(14, "b")).kept.count == 28)
-    #expect(Self.verdicts(meals + Self.doses(14, "a")).kept.count == 42)
+    #expect(countedWithCopies(meals).kept.count == 28)
+    #expect(countedWithCopies(meals + Self.doses(14, "a") + Self.doses(14, "b")).kept.count == 28)
+    #expect(countedWithCopies(meals + Self.doses(14, "a")).kept.count == 42)
   }
 
   // MARK: The other unit
@@ -283,7 +274,7 @@ struct OwnCopyTests {
     for milligrams in 20...600 {
       for factor in [18, 18.0182, 18.01559] {
         let millimoles = (Double(milligrams) / factor * 10).rounded() / 10
-        let result = Self.verdicts([
+        let result = countedWithCopies([
           Sample.stick(Double(milligrams), at: 33, Sample.app),
           Sample.stick(millimoles, .millimolesPerLitre, at: 33, Sample.app),
         ])
@@ -296,7 +287,7 @@ struct OwnCopyTests {
 
   @Test func valuesInBothUnitsThatDifferInValueOrSecondBothCount() {
     func pair(_ millimoles: Double, at seconds: Int64) -> Int {
-      Self.verdicts([
+      countedWithCopies([
         Sample.stick(100, at: 33, Sample.app),
         Sample.stick(millimoles, .millimolesPerLitre, at: seconds, Sample.app),
       ]).kept.count
@@ -304,7 +295,7 @@ struct OwnCopyTests {
     #expect(pair(5.5, at: 33) == 1 && pair(5.7, at: 33) == 1)
     #expect(pair(5.4, at: 33) == 2 && pair(5.8, at: 33) == 2 && pair(5.5, at: 34) == 2)
     let same = [5.5, 5.6].map { Sample.stick($0, .millimolesPerLitre, at: 33, Sample.app) }
-    #expect(Self.verdicts(same).kept.count == 2)
+    #expect(countedWithCopies(same).kept.count == 2)
   }
 
   @Test func aCopyWithoutSecondsInTheOtherUnitCountsOnce() {
@@ -314,7 +305,7 @@ struct OwnCopyTests {
         Sample.stick(5.5, .millimolesPerLitre, at: index * Self.day, Sample.app),
       ]
     }
-    #expect(Self.verdicts(sticks).kept.count == 10)
+    #expect(countedWithCopies(sticks).kept.count == 10)
   }
 
   // MARK: Decisions
@@ -322,14 +313,14 @@ struct OwnCopyTests {
   @Test func aDecisionOfThePersonCountsADoseAndItsCopy() {
     let all = Self.doses(14, "own") + Self.doses(14, at: 0, "cut")
     let source = CountingRules([CountDecision(.sources("mysugr", "mysugr"), .both)])
-    #expect(Self.verdicts(all, source).kept.count == 28)
+    #expect(countedWithCopies(all, source).kept.count == 28)
     let items = CountingRules([CountDecision(.items("own 3", "cut 3"), .both)])
-    #expect(Self.verdicts(all, items).kept.count == 15)
-    #expect(Self.verdicts(all, .all).kept.count == 28)
+    #expect(countedWithCopies(all, items).kept.count == 15)
+    #expect(countedWithCopies(all, .all).kept.count == 28)
   }
 
   @Test func thousandsOfEqualDosesInAMinuteAreNotSearchedForCopies() {
     let items = (0..<3000).map { Sample.dose(2, at: Int64($0 % 2) * 30, Sample.diary, id: "\($0)") }
-    #expect(Self.verdicts(items).kept.count == 3000)
+    #expect(countedWithCopies(items).kept.count == 3000)
   }
 }

@@ -14,10 +14,11 @@ import Testing
     var batch = IngestBatch()
     let others = (1...24).map { (use: $0 % 2 == 0 ? "rapid" : "long", units: Double($0), hour: Int64($0)) }
     batch.records = ([(use: use, units: 8, hour: 0)] + others).map { dose in
-      ImportedRecord(
+      var fields = RecordFields(["units": .number(dose.units)])
+      if !dose.use.isEmpty { fields["subtype"] = .text(dose.use) }
+      return ImportedRecord(
         kind: .insulin, at: DeviceTime(seconds: 1_700_000_000 + 3600 * dose.hour),
-        placement: Placement(utcOffset: 3600, source: .zone),
-        fields: RecordFields(["units": .number(dose.units), "subtype": .text(dose.use)]), line: 1)
+        placement: Placement(utcOffset: 3600, source: .zone), fields: fields, line: 1)
     }
     try node.ingest(batch, generatedAt: generatedAt)
   }
@@ -51,6 +52,18 @@ import Testing
     for node in [scene.a, scene.b] { try bring("rapid", node) }
     try await scene.upload(scene.a, scene.b, scene.a)
     for node in [scene.a, scene.b] { #expect(try uses(node) == ["long"]) }
+  }
+
+  /// If a dose from another store hid one of this store, the undo of its import would leave both hidden.
+  @Test func aDoseWithAUseFromAnotherStoreHidesNoDoseWithoutOne() async throws {
+    let scene = try await Scene()
+    try importDoses("rapid", scene.a, generatedAt: 5)
+    try await scene.upload(scene.a, scene.b)
+    try importDoses("", scene.b, generatedAt: 6)
+    #expect(try uses(scene.b).sorted() == ["", "rapid"])
+    _ = try scene.a.undo(#require(try scene.a.imports().max()))
+    try await scene.upload(scene.b, scene.a, scene.b)
+    #expect(try uses(scene.b) == [""])
   }
 
   /// A person corrected the use back. The export that shows this is imported in the other store.

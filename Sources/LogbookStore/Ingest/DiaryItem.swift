@@ -55,7 +55,7 @@ struct DiaryItem {
   /// Numbers sources and contents, since comparing numbers takes less time than comparing texts.
   private struct Numbers {
     var sources: [[String]: Int] = [:]
-    var contents: [Content: (number: Int, amount: String)] = [:]
+    var contents: [Content: Int] = [:]
 
     mutating func number(of source: [String]) -> Int {
       if let number = sources[source] { return number }
@@ -63,11 +63,10 @@ struct DiaryItem {
       return sources.count - 1
     }
 
-    mutating func number(of content: Content, _ amount: () -> String) -> (number: Int, amount: String) {
-      if let known = contents[content] { return known }
-      let new = (contents.count, amount())
-      contents[content] = new
-      return new
+    mutating func number(of content: Content) -> Int {
+      if let number = contents[content] { return number }
+      contents[content] = contents.count
+      return contents.count - 1
     }
   }
 
@@ -78,7 +77,9 @@ struct DiaryItem {
       database.cachedStatement(
         sql: """
           SELECT guid, kind, fields, device_time, utc_offset, offset_source, ingest,
-            coalesce(provenance_format, ''), coalesce(provenance_source, '')
+            coalesce(provenance_format, ''), coalesce(provenance_source, ''),
+            kind || ' ' || coalesce(json_extract(fields, '$.units'), 0) || ' '
+              || coalesce(json_extract(fields, '$.extended'), 0) || ' ' || coalesce(json_extract(fields, '$.carbs'), 0)
           FROM record INDEXED BY record_by_time
           WHERE device_time BETWEEN ? AND ? AND kind IN ('insulin', 'food') AND deleted = 0
             AND ingest IS NOT NULL AND offset_source <> \(OffsetSource.instant.rawValue) AND \(Withdrawn.record) = 0
@@ -90,29 +91,18 @@ struct DiaryItem {
       let (guid, kind, fields): (String, String, String) = (try row[0], try row[1], try row[2])
       let format: String = try row[7]
       let source = [kind, format, try row[8]]
-      let content = numbers.number(of: Content(source: source, text: fields)) { amount(kind, fields) }
       let (time, offset) = (try row.deviceTime(3).seconds, try row.offset(4))
       let stored: Int64 = try row[6]
       items.append(
         DiaryItem(
           key: .record(guid: guid), time: time, instant: time - Int64(offset),
-          isPlaced: try row[5] != Int64(OffsetSource.stated.rawValue), isOfTable: format == "generic",
-          ingest: stored, isNew: stored == ingest, content: content.number,
-          source: numbers.number(of: Array(source.dropFirst())),
-          amount: content.amount))
+          isPlaced: try row[5] != Int64(OffsetSource.stated.rawValue),
+          isOfTable: format == Device.ofUnknownTable.format,
+          ingest: stored, isNew: stored == ingest,
+          content: numbers.number(of: Content(source: source, text: fields)),
+          source: numbers.number(of: Array(source.dropFirst())), amount: try row[9]))
     }
     return items
-  }
-
-  private static func amount(_ kind: String, _ json: String) -> String {
-    do {
-      let fields = try RecordFields(json: json)
-      return ([kind] + ["units", "extended", "carbs"].map { "\(fields.amount($0) ?? 0)" }).joined(
-        separator: " ")
-    } catch {
-      // Another program wrote fields that glucoport cannot read.
-      return kind
-    }
   }
 
   /// The finger sticks whose positions are shown times. Others have an identity that does not depend on a zone.
@@ -136,13 +126,12 @@ struct DiaryItem {
       let (point, series, stored) = (rows.point(from: 0), rows.integer(3), rows.integer(7))
       let source = ["series", String(series)]
       let text = "\(rows.number(8) ?? 0) \(rows.integer(4)) \(rows.integer(5))"
-      let content = numbers.number(of: Content(source: source, text: text)) { text }
       items.append(
         DiaryItem(
           key: .reading(series: series, point), time: point.position,
           instant: point.position - rows.integer(6), isPlaced: true, isOfTable: false, ingest: stored,
-          isNew: stored == ingest,
-          content: content.number, source: numbers.number(of: source), amount: content.amount))
+          isNew: stored == ingest, content: numbers.number(of: Content(source: source, text: text)),
+          source: numbers.number(of: source), amount: text))
     }
     return items
   }

@@ -18,7 +18,7 @@ import SQLiteRows
 ///
 /// If one of both doses has no use, and no export has both, they are one dose, whatever the ages of the exports: the
 /// table got a column or a word for the use later, or an export of another language is read without its words. The dose
-/// with the use is shown.
+/// with the use is shown. This store must have imported both.
 ///
 /// The amount of a dose or meal may also be part of its identity. `CorrectedAmounts` finds records that differ only
 /// in it. Such a record is corrected if its app has one record of the kind at this second in each of both exports.
@@ -203,10 +203,10 @@ extension RetypedDoses {
     if let records, old.details != other.details || !records.allSatisfy(\.isImported) { return .unknown }
     guard old.isImported, other.isImported, !other.isWithdrawn || other.isRetyped else { return .unknown }
     if records == nil, old.use.isEmpty != other.use.isEmpty {
-      guard old.imports.keys.allSatisfy({ other.imports[$0] == nil }) else { return .current }
-      if !old.use.isEmpty { return .current }
-      // A dose that came from the remote has no import here.
-      return .corrected(other.imports.isEmpty ? [ingest] : Set(other.imports.keys))
+      let imports = Set(other.imports.keys)
+      guard old.use.isEmpty, imports.isDisjoint(with: old.imports.keys) else { return .current }
+      // If only another store imported the dose with the use, an undo there would leave both doses hidden.
+      return imports.isEmpty ? .unknown : .corrected(imports)
     }
     guard old.lastImports.isDisjoint(with: other.imports.keys), other.lastAge > old.lastAge else {
       return .current
