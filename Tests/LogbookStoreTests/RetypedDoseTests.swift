@@ -226,4 +226,62 @@ import Testing
     #expect([counts.newRecords, counts.updatedRecords, counts.knownRecords] == [0, 0, 13])
     #expect(try uses() == ["long", "rapid"])
   }
+
+  // MARK: Devices
+
+  /// A table with doses and meals of a device, one of each per hour.
+  private func table(_ device: String, hours: Int = 12, from first: Int = 1) -> IngestBatch {
+    Make.batch(
+      (first..<first + hours).flatMap { hour in
+        let time = Make.noon + 3600 * Int64(hour)
+        return [
+          Make.record(["units": .number(Double(hour))], kind: .insulin, at: time),
+          Make.record(["carbs": .number(Double(hour))], kind: .food, at: time),
+        ].map { record in
+          var record = record
+          record.owner = device
+          return record
+        }
+      })
+  }
+
+  private func visibleCount(_ scratch: ScratchStore? = nil) throws -> Int? {
+    try (scratch ?? self.scratch).number(
+      "SELECT count(*) FROM record AS record WHERE kind IN ('insulin', 'food') AND NOT \(Withdrawn.record)")
+  }
+
+  /// A table got a column for the device, or the name of a device was corrected.
+  @Test(arguments: [["", "Guide"], ["Guide", ""], ["Guide", "Guide Me"]])
+  func aTableWithAnotherDeviceStatesItsDosesAndMealsOnce(_ devices: [String]) throws {
+    for generatedAt: Int64 in [20, 5] {
+      let scratch = try ScratchStore()
+      _ = try scratch.ingest(table(devices[0]), format: "generic", generatedAt: 10, digest: "a")
+      let counts = try scratch.ingest(
+        table(devices[1], hours: 14), format: "generic", generatedAt: generatedAt, digest: "b")
+      #expect([counts.newRecords, counts.updatedRecords + counts.keptRecords] == [4, 24])
+      #expect(try visibleCount(scratch) == 28)
+      let editor = try scratch.open(.editor)
+      _ = try editor.undo(2, group: Digest.uuid(of: ["undo"]), at: 5000)
+      #expect(try visibleCount(scratch) == 24)
+      _ = try editor.redo(2, at: 5000)
+      #expect(try visibleCount(scratch) == 28)
+    }
+  }
+
+  /// Two pens give few equal doses at equal times, and one table with both states two doses.
+  @Test func fewEqualDosesOfTwoDevicesStay() throws {
+    _ = try scratch.ingest(table("pen"), format: "generic", generatedAt: 10)
+    _ = try scratch.ingest(table("other pen", hours: 20, from: 10), format: "generic", generatedAt: 20)
+    #expect(try visibleCount() == 64)
+    _ = try scratch.ingest(
+      Make.batch(table("pen").records + table("third pen").records), format: "generic", generatedAt: 30)
+    #expect(try visibleCount() == 88)
+  }
+
+  /// Other formats state ids, or devices that do not change their names.
+  @Test func equalDosesOfTwoDevicesInAnotherFormatStay() throws {
+    _ = try scratch.ingest(table("pen"), generatedAt: 10)
+    _ = try scratch.ingest(table("other pen"), generatedAt: 20)
+    #expect(try visibleCount() == 48)
+  }
 }

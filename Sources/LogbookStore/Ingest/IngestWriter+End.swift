@@ -124,7 +124,7 @@ extension IngestWriter {
     var doses = RetypedDoses(database, ingest: id)
     let amounts =
       source.idsContainAmounts ? try CorrectedAmounts.pairs(database, ingest: id, source.format) : []
-    let (updated, kept) = try doses.write(records.otherUses, amounts: amounts)
+    let (updated, kept) = try doses.write(records.retypedPairs, amounts: amounts)
     try BroughtItems.state(records: doses.withdrawals, database, at: now)
     state.counts.newRecords -= updated + kept
     state.counts.updatedRecords += updated

@@ -30,7 +30,7 @@ final class RecordWriter {
   /// The records of this input about which the times of two files contradict their newest items.
   private(set) var contradiction = FileContradiction()
   /// The doses of this input that may be retyped doses of another export.
-  private(set) var otherUses: [RetypedDoses.Pair] = []
+  private(set) var retypedPairs: [RetypedDoses.Pair] = []
   private static let maxKept = 1000
   private let ordinals: RecordOrdinals
   /// The zone with which this writer derived offsets so far.
@@ -156,7 +156,7 @@ final class RecordWriter {
       outcome.updated += updated
       outcome.kept += waiting - updated
     }
-    otherUses = try RetypedDoses.pairs(database, ingest: ingest)
+    retypedPairs = try RetypedDoses.pairs(database, ingest: ingest)
     return outcome
   }
 }

@@ -22,6 +22,11 @@ import SQLiteRows
 ///
 /// The amount of a dose or meal may also be part of its identity. `CorrectedAmounts` finds records that differ only
 /// in it. Such a record is corrected if its app has one record of the kind at this second in each of both exports.
+/// If a person edited one of them, the edit holds for the dose: the records of other exports are hidden.
+///
+/// The device that a row of a table names is part of the identity of its doses and meals. Otherwise equal doses of two
+/// pens at one time would be one dose. A table that gets a column of devices has all of them a second time. If two exports
+/// have at least `minShared` such pairs, the earlier ones are hidden.
 ///
 /// The earlier dose gets a withdrawal like that of a record that its source deleted; see `SourceDeletions`. The
 /// withdrawal belongs to the import of the export with the correction, whose undo shows the earlier dose again.
@@ -29,12 +34,13 @@ struct RetypedDoses {
   static let corrected = Withdrawal.correctedAtSource
   static let restored = Withdrawal.restoredAtSource
 
-  /// The minimum number of equal doses in both exports with the use of the earlier dose.
+  /// The minimum number of equal doses in both exports with the use of the earlier dose. Also the minimum number of
+  /// doses and meals that differ only in their devices.
   private static let minShared = 10
   /// The maximum number of doses that a warning names.
   private static let maxNamed = 12
 
-  /// A dose of this input, and one of an earlier import that differs only in its use. Both are guids.
+  /// A dose of this input, and one of an earlier import that differs only in its use or device. Both are guids.
   struct Pair: Hashable {
     let given: String
     let other: String
@@ -55,6 +61,8 @@ struct RetypedDoses {
   private let ingest: Int64
   /// The numbers of equal doses in two exports, by their uses.
   private var shared: [[Int64]: [String: Int]] = [:]
+  /// The contents of doses and meals that two exports state for different devices.
+  private var otherDevices: [[Int64]: Set<String>] = [:]
   /// The compared doses, by their guids.
   private var doses: [String: Dose] = [:]
   /// The guids of all records of the same app, kind and second, for each record whose amount may be corrected.
@@ -70,31 +78,42 @@ struct RetypedDoses {
   /// The guids of the earlier doses in the warning.
   var named: Set<String> { Set(doubts.map(\.old.guid)) }
 
-  /// The SQL query for the doses of rows without ids, each with a dose that differs only in its use. The other dose
-  /// is not in this input, or it is hidden.
+  /// The SQL query for the doses of rows without ids, each with a dose that differs only in its use or device. The
+  /// other dose is not in this input, or it is hidden.
   private static let pairQuery = """
     SELECT x.guid, y.guid FROM temp.record_ordinal AS o CROSS JOIN record AS x ON x.guid = o.guid
       CROSS JOIN record AS y ON y.device_time = x.device_time
-    WHERE o.given IS NOT NULL AND \(differOnlyInUse)
+    WHERE o.given IS NOT NULL AND \(differ)
       AND ((y.ingest IS NOT ?1 AND NOT EXISTS (SELECT 1 FROM ingest_record AS i WHERE (i.guid, i.ingest) = (y.guid, ?1))
           AND y.guid NOT IN (SELECT guid FROM temp.record_ordinal WHERE given IS NOT NULL))
         OR EXISTS (SELECT 1 FROM listed_record AS l WHERE l.guid = y.guid AND l.is_withdrawn = 1))
     """
 
-  /// The SQL query for the doses of an import, each with a dose that differs only in its use.
+  /// The SQL query for the doses of an import, each with a dose that differs only in its use or device.
   private static let storedPairQuery = """
     SELECT x.guid, y.guid FROM record AS x CROSS JOIN record AS y ON y.device_time = x.device_time
     WHERE x.guid IN (SELECT guid FROM record WHERE ingest = ?1 UNION SELECT guid FROM ingest_record WHERE ingest = ?1)
-      AND \(differOnlyInUse)
+      AND \(differ)
     """
 
-  /// The SQL condition that the doses `x` and `y` have the same time, amount and source, and different uses.
+  /// The SQL condition that the doses or meals `x` and `y` have the same time, amount and source. They differ either
+  /// only in their uses or only in their devices.
+  private static let differ = """
+    x.deleted = 0 AND y.deleted = 0 AND y.kind = x.kind AND y.guid <> x.guid
+      AND (y.provenance_format, y.provenance_source) IS (x.provenance_format, x.provenance_source)
+      AND (\(differOnlyInUse) OR \(differOnlyInDevice))
+    """
+
   private static let differOnlyInUse = """
-    x.kind = 'insulin' AND x.deleted = 0 AND y.kind = 'insulin' AND y.deleted = 0
-      AND y.guid <> x.guid AND (y.provenance_format, y.provenance_source) IS (x.provenance_format, x.provenance_source)
-      AND json_extract(y.fields, '$.units') = json_extract(x.fields, '$.units')
+    (x.kind = 'insulin' AND json_extract(y.fields, '$.units') = json_extract(x.fields, '$.units')
       AND coalesce(json_extract(x.fields, '$.rate'), json_extract(y.fields, '$.rate')) IS NULL
-      AND json_extract(y.fields, '$.subtype') IS NOT json_extract(x.fields, '$.subtype')
+      AND json_extract(y.fields, '$.subtype') IS NOT json_extract(x.fields, '$.subtype'))
+    """
+
+  /// The device is not stored with a dose. Equal rows of a table without another difference are stored once.
+  private static let differOnlyInDevice = """
+    (x.provenance_format = 'generic' AND x.kind IN ('insulin', 'food') AND y.fields = x.fields
+      AND (y.utc_offset, y.offset_source) = (x.utc_offset, x.offset_source))
     """
 
   /// Hides doses that an undo or redo of an import shows again, if a later export has them with another use, and the
@@ -126,7 +145,7 @@ struct RetypedDoses {
   /// Hides the doses that an export shows as corrected, and shows those again that a later export restores.
   ///
   /// - Parameters:
-  ///   - pairs: doses that differ only in their uses.
+  ///   - pairs: doses that differ only in their uses or devices.
   ///   - amounts: records that may differ only in their amounts; see `CorrectedAmounts`.
   /// - Returns: the numbers of new doses of this input that are corrections of stored ones, and of new doses that
   ///   a later export corrects.
@@ -142,6 +161,7 @@ struct RetypedDoses {
       others[pair.given, default: []].insert(pair.other)
       others[pair.other, default: []].insert(pair.given)
     }
+    for pair in Set(pairs) { addOtherDevices(pair) }
     var statements: [Int64: [ImportedRecord]] = [:]
     var (updated, kept): (Set<String>, Set<String>) = ([], [])
     for (guid, guids) in others.sorted(by: { $0.key < $1.key }) {
@@ -200,8 +220,12 @@ extension RetypedDoses {
 
   private mutating func verdict(on old: Dose, _ other: Dose) throws -> Verdict {
     let records = sameSecond[old.guid]?.compactMap { doses[$0] }
-    if let records, old.details != other.details || !records.allSatisfy(\.isImported) { return .unknown }
+    if let records {
+      guard old.details == other.details else { return .unknown }
+      if old.isImported, other.isEdited { return verdict(on: old, editedAs: other, records) }
+    }
     guard old.isImported, other.isImported, !other.isWithdrawn || other.isRetyped else { return .unknown }
+    if records == nil, old.content.fields == other.content.fields { return deviceVerdict(on: old, other) }
     if records == nil, old.use.isEmpty != other.use.isEmpty {
       let imports = Set(other.imports.keys)
       guard old.use.isEmpty, imports.isDisjoint(with: old.imports.keys) else { return .current }
@@ -222,6 +246,40 @@ extension RetypedDoses {
     // A dose that came from the remote may also be in the export of the other one, which another store imported.
     if other.ingest != nil, !sure.isEmpty { return .corrected(sure) }
     return shared > 0 ? .doubtful : .unknown
+  }
+
+  /// Notes a pair of doses or meals that differ only in their devices, for each two exports that have them.
+  private mutating func addOtherDevices(_ pair: Pair) {
+    guard let given = doses[pair.given], let other = doses[pair.other],
+      given.content.fields == other.content.fields
+    else { return }
+    for one in given.imports.keys {
+      for another in other.imports.keys {
+        otherDevices[[one, another].sorted(), default: []].insert(given.content.text)
+      }
+    }
+  }
+
+  /// The verdict on a dose or meal that differs from another one only in its device.
+  private func deviceVerdict(on old: Dose, _ other: Dose) -> Verdict {
+    guard Set(old.imports.keys).isDisjoint(with: other.imports.keys), other.lastAge > old.lastAge else {
+      return .current
+    }
+    let sure = other.imports.filter { ingest, export in
+      export.age > old.lastAge
+        && old.imports.keys.contains { otherDevices[[ingest, $0].sorted()]?.count ?? 0 >= Self.minShared }
+    }
+    return sure.isEmpty ? .unknown : .corrected(Set(sure.keys))
+  }
+
+  /// The verdict on a record if a person edited another one of the same app, kind and second. The records are one
+  /// record if each export has only one of them.
+  private func verdict(on old: Dose, editedAs other: Dose, _ records: [Dose]) -> Verdict {
+    func isSingle(_ dose: Dose) -> Bool {
+      records.allSatisfy { $0.guid == dose.guid || Set($0.imports.keys).isDisjoint(with: dose.imports.keys) }
+    }
+    guard isSingle(old), isSingle(other), !other.isWithdrawn, !old.imports.isEmpty else { return .unknown }
+    return .corrected(Set(old.imports.keys))
   }
 
   /// The verdict on a record that differs from another one only in its amount.
@@ -296,7 +354,8 @@ extension RetypedDoses {
   private static let doseQuery = """
     SELECT record.guid, record.fields, record.device_time, record.utc_offset, record.offset_source, record.ingest,
       \(ContentExport.isImported), \(ContentExport.isFromRemote), coalesce(\(ContentExport.generated), 0),
-      coalesce(\(ContentExport.modified), 0), \(Withdrawn.record), record.version = 1 AND record.ingest IS ?2
+      coalesce(\(ContentExport.modified), 0), \(Withdrawn.record), record.version = 1 AND record.ingest IS ?2,
+      substr(record.imported, instr(record.imported, ' ') + 1)
     FROM record WHERE record.guid = ?1
     """
 
@@ -326,7 +385,9 @@ extension RetypedDoses {
       fields: try found[1], deviceTime: try found[2], utcOffset: try found[3], offsetSource: try found[4],
       isDeleted: false)
     let fields = try RecordFields(stored: content.fields, of: guid)
-    let details = RecordFields(fields.values.filter { !["units", "carbs"].contains($0.key) })
+    // A person may also have edited the details, so those of the export are compared.
+    let imported = try RecordFields(stored: try found[12] ?? content.fields, of: guid)
+    let details = RecordFields(imported.values.filter { !["units", "carbs"].contains($0.key) })
     var dose = Dose(
       guid: guid, use: fields.subtype, details: details, content: content, ingest: own,
       isImported: try found[6], isWithdrawn: try found[10], isNew: try found[11])
@@ -384,7 +445,7 @@ private struct Dose {
   let guid: String
   /// The use, or an empty text.
   let use: String
-  /// The fields without the amount.
+  /// The fields that an export stated, without the amount.
   let details: RecordFields
   let content: RecordContent
   /// The import that wrote the dose; nil if the dose came from the remote.
@@ -401,6 +462,8 @@ private struct Dose {
   /// The age of the export from which another store imported the dose.
   var remoteAge: Age?
 
+  /// Whether a person changed what an import wrote.
+  var isEdited: Bool { !isImported && !imports.isEmpty }
   var time: DeviceTime { DeviceTime(seconds: content.deviceTime) }
   /// The age of the last export with the dose.
   var lastAge: Age { max(imports.values.map(\.age).max() ?? .unknown, remoteAge ?? .unknown) }
