@@ -282,7 +282,7 @@ package struct StatsQuery {
       since.map { $0 - CountingMargin.doubtSeconds }, until.map { $0 + CountingMargin.doubtSeconds }
     )
     if device == nil { rules.sensorCopies = try store.sensorCopies(since: start, until: end, rules) }
-    rules.ownCopies = try store.ownCopies(since: start, until: end, rules)
+    try store.addCopies(to: &rules, since: start, until: end)
   }
 
   /// A filter for items outside a period that can affect whether items in the period count. They may be

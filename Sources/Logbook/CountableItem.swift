@@ -151,6 +151,14 @@ extension CountableItem {
       && hasOtherOrigin(other)
   }
 
+  /// Whether the two items have the same second and different amounts, and may otherwise describe the same dose, meal
+  /// or measurement.
+  func hasOtherAmount(than other: CountableItem) -> Bool {
+    kind == other.kind && source != other.source && instant == other.instant && shown == other.shown
+      && fits(other)
+      && !amount.agrees(with: other.amount) && hasOtherOrigin(other)
+  }
+
   /// Whether the two items state one amount of insulin at one time, but different uses, such as bolus and
   /// basal. No rule can decide which use is right, so a person must decide.
   package func differsInUse(_ other: CountableItem) -> Bool {

@@ -7,6 +7,9 @@ package enum CountVerdict: Hashable, Sendable {
   /// The item is left out, since the item with this id from this source describes the same dose, meal or
   /// reading.
   case repeats(String, CountingSource)
+  /// The item is left out. The item with this id from this source states the same dose, meal or reading with another
+  /// amount; see `OtherAmounts`.
+  case otherAmount(String, CountingSource)
   /// The item is left out: it is a finger stick that is a copy of this sensor's value.
   case sensorValue(CountingSource)
   /// The item is left out, since a person chose another source for its kind and time.
@@ -26,11 +29,13 @@ package struct Repetition: Hashable, Sendable {
   package let note: String
   /// Whether the repetition is a second copy in the same source; see `OwnCopies`.
   package let isOwnCopy: Bool
+  /// Whether the other source states another amount; see `OtherAmounts`.
+  package let hasOtherAmount: Bool
 
   /// The repetition for an item that is left out of totals.
-  package init(_ item: CountableItem, isOwnCopy: Bool = false) {
+  package init(_ item: CountableItem, isOwnCopy: Bool = false, hasOtherAmount: Bool = false) {
     (source, marks, note) = (item.source, item.marks, item.note)
-    self.isOwnCopy = isOwnCopy
+    (self.isOwnCopy, self.hasOtherAmount) = (isOwnCopy, hasOtherAmount)
   }
 }
 

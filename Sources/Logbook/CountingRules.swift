@@ -52,6 +52,8 @@ package struct CountingRules: Hashable, Sendable {
   package var sensorCopies = SensorCopies()
   /// The items that a source states a second time in another export.
   package var ownCopies = OwnCopies()
+  /// The items that two sources state with different amounts.
+  package var otherAmounts = OtherAmounts()
 
   /// The rule of `CountedOnce`, changed by people's decisions.
   ///
@@ -102,7 +104,8 @@ package struct CountingRules: Hashable, Sendable {
     if !isChosen(item.kind, item.source, shown: item.shown) { return .notChosen }
     if let pair = joined[item.id] { return .repeats(pair.kept, pair.keptSource) }
     if let sensor = sensorCopies.sensor(of: item) { return .sensorValue(sensor) }
-    return ownCopies.original(of: item).map { .repeats($0, item.source) }
+    if let original = ownCopies.original(of: item) { return .repeats(original, item.source) }
+    return otherAmounts.verdict(on: item)
   }
 
   /// Whether a source counts for a kind at a shown time. If a person chose a source for it, no other source
@@ -130,10 +133,10 @@ package struct CountingRules: Hashable, Sendable {
     }
   }
 
-  /// The repetitions that the verdict on the item with this id lists: items that a person joined with it, and
-  /// its copies in the same source.
+  /// The repetitions that the verdict on the item with this id lists: items that a person joined with it, its copies
+  /// in the same source, and items of other sources with another amount.
   func repetitionsJoined(to id: String) -> [Repetition] {
-    (keepers[id] ?? []) + ownCopies.statements(about: id)
+    (keepers[id] ?? []) + ownCopies.statements(about: id) + otherAmounts.statements(about: id)
   }
 }
 

@@ -131,9 +131,10 @@ package struct OwnCopies: Hashable, Sendable {
   /// doubtful.
   private static func copiesTruncatedToMinute(_ copies: [Copy], _ cut: [Copy], _ exact: [Int64]) -> [Copy] {
     var (clear, doubtful) = (
-      Window(cut.filter { !$0.isDoubtful }.map(\.instant)), Window(cut.filter(\.isDoubtful).map(\.instant))
+      MinuteWindow(cut.filter { !$0.isDoubtful }.map(\.instant)),
+      MinuteWindow(cut.filter(\.isDoubtful).map(\.instant))
     )
-    var others = Window(exact)
+    var others = MinuteWindow(exact)
     return copies.filter { copy in
       let minute = copy.instant.minuteStart
       return clear.count(around: minute) >= minWhole && doubtful.count(around: minute) == 0
@@ -149,8 +150,8 @@ package struct OwnCopies: Hashable, Sendable {
     var found: Set<Copy> = []
     for (before, after) in completeSpans {
       var (twice, once) = (
-        Window(doses.map(\.instant), before: before, after: after),
-        Window(single, before: before, after: after)
+        MinuteWindow(doses.map(\.instant), before: before, after: after),
+        MinuteWindow(single, before: before, after: after)
       )
       var first = 0
       for copy in copies {
@@ -173,39 +174,13 @@ package struct OwnCopies: Hashable, Sendable {
   /// of these minutes must not be doubtful. `copies` and `evidence` are in the order of time.
   private static func frequentCopies(_ copies: [Copy], _ evidence: [Copy]) -> [Copy] {
     var (clear, doubtful) = (
-      Window(evidence.filter { !$0.isDoubtful }.map(\.instant)),
-      Window(evidence.filter(\.isDoubtful).map(\.instant))
+      MinuteWindow(evidence.filter { !$0.isDoubtful }.map(\.instant)),
+      MinuteWindow(evidence.filter(\.isDoubtful).map(\.instant))
     )
     return copies.filter { copy in
       let minute = copy.instant.minuteStart
       let (found, against) = (clear.count(around: minute), doubtful.count(around: minute))
       return found + against > maxByChance && found > against
-    }
-  }
-
-  /// Counts the minutes, some time before and after a minute, that are evidence for copies. Callers ask for the
-  /// minutes in the order of time.
-  private struct Window {
-    private var minutes: [Int64] = []
-    private var (first, end) = (0, 0)
-    private let before: Int64
-    private let after: Int64
-
-    /// Counts each minute once: a dose and a meal that were typed together are not more evidence than one of
-    /// them.
-    init(
-      _ instants: [Int64], before: Int64 = OwnCopies.spanSeconds, after: Int64 = OwnCopies.spanSeconds
-    ) {
-      (self.before, self.after) = (before, after)
-      for instant in instants where minutes.last != instant.minuteStart {
-        minutes.append(instant.minuteStart)
-      }
-    }
-
-    mutating func count(around minute: Int64) -> Int {
-      while first < minutes.count, minutes[first] < minute - before { first += 1 }
-      while end < minutes.count, minutes[end] <= minute + after { end += 1 }
-      return end - first
     }
   }
 }
@@ -373,11 +348,6 @@ package struct OwnCopyFinder {
     }
     return pairs
   }
-}
-
-extension Int64 {
-  fileprivate var minuteStart: Int64 { DeviceTime.startOfMinute(self) }
-  fileprivate var isAtMinute: Bool { self == minuteStart }
 }
 
 extension CountableItem.Amount {

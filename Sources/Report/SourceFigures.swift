@@ -3,7 +3,7 @@
 package import Logbook
 
 /// The number of items of one kind that one source states and that were left out, since another source has
-/// equal items.
+/// them, too.
 package struct DoubledItems: Hashable, Sendable {
   /// The kind of the items.
   package let kind: CountableItem.Kind
@@ -13,6 +13,8 @@ package struct DoubledItems: Hashable, Sendable {
   package let counted: CountingSource
   /// Whether the items are finger sticks that repeat values of `counted`, which is a sensor.
   package var isSensorValue = false
+  /// Whether `counted` states the items with other amounts.
+  package var hasOtherAmount = false
   /// The number of items.
   package internal(set) var items: Int
 }

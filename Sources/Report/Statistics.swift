@@ -213,8 +213,11 @@ extension Statistics {
   /// The items that were left out, in the order of their kinds and sources, so that every store gives the
   /// same result. The order in which items of one time are read depends on the store.
   var doubledInOrder: [DoubledItems] {
-    func key(_ line: DoubledItems) -> (String, String, String, Int) {
-      (line.kind.rawValue, line.source.text, line.counted.text, line.isSensorValue ? 1 : 0)
+    func key(_ line: DoubledItems) -> (String, String, String, Int, Int) {
+      (
+        line.kind.rawValue, line.source.text, line.counted.text, line.isSensorValue ? 1 : 0,
+        line.hasOtherAmount ? 1 : 0
+      )
     }
     return doubled.sorted { key($0) < key($1) }
   }
@@ -230,25 +233,30 @@ extension Statistics {
     case .counts: return nil
     case .notChosen: return .otherSource
     case .repeats(_, let source):
-      noteDoubled(item, source, isSensorValue: false)
+      addDoubled(DoubledItems(kind: item.kind, source: item.source, counted: source, items: 1))
+      return .doubled
+    case .otherAmount(_, let source):
+      addDoubled(
+        DoubledItems(kind: item.kind, source: item.source, counted: source, hasOtherAmount: true, items: 1))
       return .doubled
     case .sensorValue(let sensor):
-      noteDoubled(item, sensor, isSensorValue: true)
+      addDoubled(
+        DoubledItems(kind: item.kind, source: item.source, counted: sensor, isSensorValue: true, items: 1))
       return .sensorCopy
     }
   }
 
-  private mutating func noteDoubled(_ item: CountableItem, _ source: CountingSource, isSensorValue: Bool) {
-    let index = doubled.firstIndex {
-      $0.kind == item.kind && $0.source == item.source && $0.counted == source
-        && $0.isSensorValue == isSensorValue
+  /// Adds one left-out item to the number of its kind, its source and the source that counts.
+  private mutating func addDoubled(_ one: DoubledItems) {
+    let index = doubled.firstIndex { line in
+      var line = line
+      line.items = one.items
+      return line == one
     }
     if let index {
       doubled[index].items += 1
     } else if doubled.count < Self.maxDoubled {
-      doubled.append(
-        DoubledItems(
-          kind: item.kind, source: item.source, counted: source, isSensorValue: isSensorValue, items: 1))
+      doubled.append(one)
     }
   }
 
@@ -266,7 +274,7 @@ extension Statistics {
       if fields?["automatic"] != .flag(true) { mismatchedDoses.add(item, isContext: isContext) }
     // A copy of an item of the same source is not part of the source's total.
     case .repeats(_, item.source): return
-    case .repeats(_, let source): twins.insert(source)
+    case .repeats(_, let source), .otherAmount(_, let source): twins.insert(source)
     // Items for which a person chose another source do not count. They still help to decide for other days
     // whether two sources state the same items.
     case .notChosen: isDecided = true

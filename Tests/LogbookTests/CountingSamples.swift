@@ -56,13 +56,16 @@ enum CountingSample {
   static let app = Device(vendor: "mySugr", model: "mySugr", format: "mysugr")
 }
 
-/// Decides which items count, after `OwnCopyFinder` has found the copies among them.
+/// Decides which items count, after the finders have found the copies among them.
 func countedWithCopies(
   _ items: [CountableItem?], _ rules: CountingRules = CountingRules()
 ) -> (kept: [CountableItem], leftOut: [String: String], verdicts: [String: CountVerdict]) {
-  var (finder, rules) = (OwnCopyFinder(rules), rules)
-  for item in items.compactMap(\.self).sorted(by: { $0.instant < $1.instant }) { finder.add(item) }
-  rules.ownCopies = finder.finish()
+  var (copies, others, rules) = (OwnCopyFinder(rules), OtherAmountFinder(rules), rules)
+  for item in items.compactMap(\.self).sorted(by: { $0.instant < $1.instant }) {
+    copies.add(item)
+    others.add(item)
+  }
+  (rules.ownCopies, rules.otherAmounts) = (copies.finish(), others.finish())
   return counted(items, rules)
 }
 
@@ -78,7 +81,7 @@ func counted(
       verdicts[item.id] = verdict
       switch verdict {
       case .counts: kept.append(item)
-      case .repeats(let id, _): leftOut[item.id] = id
+      case .repeats(let id, _), .otherAmount(let id, _): leftOut[item.id] = id
       case .sensorValue, .notChosen: leftOut[item.id] = ""
       }
     }

@@ -21,8 +21,10 @@ struct CountTests {
 
   /// Four days, each with a finger stick, a dose and a meal. The first day has 5.5 U and 45 g. Each later day
   /// has 1 U and 1 g more.
-  private static let diary: String = {
-    let rows = (0..<4).map { day in
+  private static let diary = diary(days: 4)
+
+  private static func diary(days: Int) -> String {
+    let rows = (0..<days).map { day in
       var cells = [String](repeating: "", count: columns.count)
       cells[0] = "May \(day + 4), 2026"
       cells[1] = "8:00:27 AM"
@@ -30,20 +32,26 @@ struct CountTests {
       return cells
     }
     return ([columns] + rows).map { $0.map { "\"\($0)\"" }.joined(separator: ",") + "\n" }.joined()
-  }()
+  }
 
   /// The items of `diary` in the Apple Health export of the phone. Their times have no seconds, and are
   /// `minutes` later.
-  private static func phone(minutes: Int = 0) -> String {
-    let records = (0..<4).map { day -> String in
-      let time = "2026-05-0\(day + 4) 08:\(minutes < 10 ? "0" : "")\(minutes):00 +0200"
+  ///
+  /// - Parameter earlier: the day whose dose, meal and value differ from those of the diary; nil for none.
+  private static func phone(
+    minutes: Int = 0, seconds: String = "00", days: Int = 4, earlier: Int? = nil
+  ) -> String {
+    let records = (0..<days).map { day -> String in
+      let time =
+        "2026-05-\(day < 6 ? "0" : "")\(day + 4) 08:\(minutes < 10 ? "0" : "")\(minutes):\(seconds) +0200"
+      let less = day == earlier ? 3 : 0
       func record(_ type: String, _ unit: String, _ value: String, _ more: String) -> String {
         " <Record type=\"HKQuantityTypeIdentifier\(type)\" sourceName=\"mySugr\" unit=\"\(unit)\" startDate=\"\(time)\" value=\"\(value)\">\(more)</Record>\n"
       }
       let bolus = "<MetadataEntry key=\"HKInsulinDeliveryReason\" value=\"2\"/>"
-      return record("InsulinDelivery", "IU", "\(5.5 + Double(day))", bolus)
-        + record("DietaryCarbohydrates", "g", "\(45 + day)", "")
-        + record("BloodGlucose", "mg/dL", "\(110 + day)", "")
+      return record("InsulinDelivery", "IU", "\(5.5 + Double(day - less))", bolus)
+        + record("DietaryCarbohydrates", "g", "\(45 + day - less)", "")
+        + record("BloodGlucose", "mg/dL", "\(110 + day - less)", "")
     }
     return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<HealthData locale=\"en_US\">\n"
       + " <ExportDate value=\"2026-05-31 18:21:36 +0200\"/>\n" + records.joined() + "</HealthData>\n"
@@ -90,6 +98,31 @@ struct CountTests {
     #expect(Self.total(all, "insulin", "all") == 56 && Self.total(all, "carbohydrates", "grams") == 372)
     let again = try await program.run("import", program.path("export.xml"))
     #expect(!again.output.contains("counted once"))
+  }
+
+  @Test func amountsThatTheDiaryCorrectedLaterCountOnceAndAreNamed() async throws {
+    let program = try Program()
+    try program.write(Self.diary(days: 8), to: "diary.csv")
+    try program.write(Self.phone(seconds: "27", days: 8, earlier: 4), to: "export.xml")
+    let imported = try await Self.importBoth(program)
+    #expect(imported.status == 0)
+    for items in [
+      "7 doses also in mySugr: counted once", "1 dose with another amount in mySugr: counted once",
+      "1 meal with another amount in mySugr", "1 finger stick with another value in mySugr",
+    ] {
+      #expect(imported.output.contains(items), "\(imported.output)")
+    }
+    let once = try await Self.figures(program)
+    #expect(Self.total(once, "insulin", "all") == 72 && Self.total(once, "carbohydrates", "grams") == 388)
+    #expect((once["finger_sticks"] as? [String: any Sendable])?["readings"] as? Int == 8)
+    let leftOut = try await program.run("list", "--left-out").output
+    #expect(
+      leftOut.contains("insulin  6.5 U") && leftOut.contains("(left out: mySugr has it with another amount"))
+    let stats = try await program.run("stats", "--last", "30d").output
+    #expect(stats.contains("1 dose of Apple Health (mySugr): with another amount in mySugr, which counts"))
+    #expect(try await program.run("count", "both", "mysugr", "apple-health").status == 0)
+    let both = try await Self.figures(program)
+    #expect(Self.total(both, "insulin", "all") == 141)
   }
 
   @Test func aQuietImportReportsOnceThatItemsAreCountedOnce() async throws {

@@ -35,6 +35,10 @@ package enum CountText {
       return
         "\(items(line.items, line.kind)) of \(SourceTitle.text(line.source)): \(secondTime), counted once"
     }
+    if line.hasOtherAmount {
+      return
+        "\(items(line.items, line.kind)) of \(SourceTitle.text(line.source)): with \(otherAmount(line.kind)) in \(SourceTitle.text(line.counted)), which counts"
+    }
     return line.isSensorValue
       ? "\(items(line.items, line.kind)) of \(SourceTitle.text(line.source)): the own values of \(SourceTitle.text(line.counted)), not counted"
       : "\(items(line.items, line.kind)) of \(SourceTitle.text(line.source)): also in \(SourceTitle.text(line.counted)), counted once"
@@ -52,6 +56,11 @@ package enum CountText {
     case .smbg: counted(number, "finger stick")
     case .ketone: counted(number, "ketone reading")
     }
+  }
+
+  /// The words for the amount of an item that two sources state with different amounts.
+  package static func otherAmount(_ kind: CountableItem.Kind) -> String {
+    kind == .smbg || kind == .ketone ? "another value" : "another amount"
   }
 
   /// Lines about a doubt whether two sources state the same items, with the commands that decide the doubt.
@@ -125,9 +134,9 @@ struct LeftOutListing {
         rest.removeFirst()
       }
     }
-    try store.forEachCounted(filter, besides: Set(filledIn.map(\.address))) { stored, _, verdict in
+    try store.forEachCounted(filter, besides: Set(filledIn.map(\.address))) { stored, item, verdict in
       try output.requireOpenOutput()
-      guard let reason = Self.reason(verdict) else { return }
+      guard let reason = Self.reason(verdict, of: item) else { return }
       addFilledIn(before: stored.utc)
       add(stored, reason)
     }
@@ -166,11 +175,13 @@ struct LeftOutListing {
     return found
   }
 
-  private static func reason(_ verdict: CountVerdict) -> String? {
+  private static func reason(_ verdict: CountVerdict, of item: CountableItem) -> String? {
     switch verdict {
     case .counts: nil
     case .repeats(let id, let source):
       "(left out: \(SourceTitle.text(source)) has it, too, as \(Guid.isValid(id) ? String(id.prefix(8)) : "a reading"))"
+    case .otherAmount(let id, let source):
+      "(left out: \(SourceTitle.text(source)) has it with \(CountText.otherAmount(item.kind)), as \(Guid.isValid(id) ? String(id.prefix(8)) : "a reading"))"
     case .sensorValue(let sensor): "(left out: the own value of the sensor \(SourceTitle.text(sensor)))"
     case .notChosen: "(left out: another source was chosen)"
     }

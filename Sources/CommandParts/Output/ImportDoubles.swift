@@ -16,6 +16,8 @@ package struct ImportDoubles {
   }
 
   private(set) var counts: [Line: Int] = [:]
+  /// The numbers of new items that another source states with another amount.
+  private(set) var otherAmounts: [Line: Int] = [:]
   /// The numbers of new finger sticks that only repeat a sensor's values. `other` is the sensor.
   private(set) var sensorCopies: [Line: Int] = [:]
   private(set) var doubts: [SourceDoubt] = []
@@ -52,14 +54,22 @@ package struct ImportDoubles {
 
   /// The numbers of the import's items that another source or the sensor has, too.
   package var items: DoubledCount {
-    DoubledCount(doubled: counts.values.reduce(0, +), sensorCopies: sensorCopies.values.reduce(0, +))
+    DoubledCount(
+      doubled: counts.values.reduce(0, +) + otherAmounts.values.reduce(0, +),
+      sensorCopies: sensorCopies.values.reduce(0, +))
   }
 
   private mutating func count(_ item: CountableItem, _ verdict: CountVerdict) {
     let other: CountingSource?
     switch verdict {
     case .repeats(_, let source): other = source
-    case .counts(let others): other = others.first?.source
+    case .otherAmount(_, let source):
+      return otherAmounts[Line(kind: item.kind, source: item.source, other: source), default: 0] += 1
+    case .counts(let others):
+      if let first = others.first(where: \.hasOtherAmount) {
+        otherAmounts[Line(kind: item.kind, source: item.source, other: first.source), default: 0] += 1
+      }
+      other = others.first { !$0.hasOtherAmount }?.source
     case .sensorValue(let sensor):
       return sensorCopies[Line(kind: item.kind, source: item.source, other: sensor), default: 0] += 1
     case .notChosen: other = nil
@@ -79,6 +89,11 @@ extension ImportDoubles {
       return "\(CountText.items(items, line.kind)) \(place): counted once; to count both: "
         + quotedCommand("glucoport", "count", "both", line.source.text, line.other.text)
     }
+      + Self.sorted(otherAmounts).map { line, items in
+        "\(CountText.items(items, line.kind)) with \(CountText.otherAmount(line.kind)) in \(SourceTitle.text(line.other)): counted once; see "
+          + "'glucoport list --left-out'; to count both: "
+          + quotedCommand("glucoport", "count", "both", line.source.text, line.other.text)
+      }
       + Self.sorted(sensorCopies).map { line, items in
         "\(CountText.items(items, line.kind)) with the own values of \(SourceTitle.text(line.other)): not counted; "
           + "to count them: " + quotedCommand("glucoport", "count", "both", line.source.text, line.other.text)
@@ -126,7 +141,7 @@ private struct OwnCopyTally {
     switch verdict {
     case .repeats(_, let source): source == item.source
     case .counts(let others): others.first?.isOwnCopy ?? false
-    case .sensorValue, .notChosen: false
+    case .otherAmount, .sensorValue, .notChosen: false
     }
   }
 
@@ -134,7 +149,7 @@ private struct OwnCopyTally {
     switch verdict {
     case .repeats(let id, _): brought[id, default: 0] += 1
     case .counts(let others): kept[item.id] = others.count(where: \.isOwnCopy)
-    case .sensorValue, .notChosen: break
+    case .otherAmount, .sensorValue, .notChosen: break
     }
   }
 }
@@ -170,7 +185,7 @@ package struct DoubledByImport {
         return ownCopies[ingest, default: OwnCopyTally()].count(item, verdict)
       }
       switch verdict {
-      case .repeats: counts[ingest, default: .init()].doubled += 1
+      case .repeats, .otherAmount: counts[ingest, default: .init()].doubled += 1
       case .counts(let others) where !others.isEmpty: counts[ingest, default: .init()].doubled += 1
       case .sensorValue: counts[ingest, default: .init()].sensorCopies += 1
       case .counts, .notChosen: break

@@ -186,8 +186,9 @@ struct CountPair: ParsableArguments {
   /// Refuses two arguments that name the same source, if no second export of the source brought copies of its
   /// items. Without copies, all items of the source count, whatever is decided.
   private func requireCopies(_ name: String, _ store: Store) throws {
-    let copies = try store.ownCopies(since: nil, until: nil, CountingRules())
-    if copies.sources.contains(where: { $0.isNamed(name) }) { return }
+    var rules = CountingRules()
+    try store.addCopies(to: &rules, since: nil, until: nil)
+    if rules.ownCopies.sources.contains(where: { $0.isNamed(name) }) { return }
     throw Failure(.usage, "\(displayed(first)): one source; everything that it states counts")
   }
 

@@ -27,8 +27,10 @@ struct RecordCopies {
     }
     var found: [Copy] = []
     try Self.forEachNear(record, store) { item, verdict in
-      if case .repeats(record.guid, _) = verdict, item.id != record.guid {
-        found.append(Copy(guid: item.id, source: item.source))
+      switch verdict {
+      case .repeats(record.guid, _), .otherAmount(record.guid, _):
+        if item.id != record.guid { found.append(Copy(guid: item.id, source: item.source)) }
+      default: break
       }
     }
     copies = found

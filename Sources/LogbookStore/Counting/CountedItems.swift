@@ -5,12 +5,12 @@ package import Logbook
 import SQLiteRows
 
 extension Store {
-  /// People's decisions, and the copies between two instants. Copies are finger sticks that repeat a sensor's
-  /// value, and items that one source states twice.
+  /// People's decisions, and the items between two instants that are left out. These are finger sticks that repeat a
+  /// sensor's value, items that one source states twice, and items that two sources state with different amounts.
   package func countingRules(since: Int64?, until: Int64?) throws -> CountingRules {
     var rules = try countingRules()
     rules.sensorCopies = try sensorCopies(since: since, until: until, rules)
-    rules.ownCopies = try ownCopies(since: since, until: until, rules)
+    try addCopies(to: &rules, since: since, until: until)
     return rules
   }
 
@@ -87,16 +87,20 @@ extension Store {
     return finder.finish()
   }
 
-  /// The items that one source states a second time, as far as they affect the verdicts between two instants.
-  package func ownCopies(since: Int64?, until: Int64?, _ rules: CountingRules) throws -> OwnCopies {
+  /// Sets `ownCopies` and `otherAmounts`, as far as they affect the verdicts between two instants.
+  package func addCopies(to rules: inout CountingRules, since: Int64?, until: Int64?) throws {
     let margin = CountingMargin.seconds + OwnCopies.marginSeconds
     var filter = ItemFilter()
     (filter.readingKinds, filter.recordKinds) = (CountingContext.readingKinds, CountingContext.recordKinds)
     (filter.since, filter.until) = (since.map { $0 - margin }, until.map { $0 + margin })
-    var (finder, near) = (OwnCopyFinder(rules), NearItems())
-    try forEachItem(filter) { item in near.add(item) { finder.add($0) } }
-    near.finish { finder.add($0) }
-    return finder.finish()
+    var (copies, others, near) = (OwnCopyFinder(rules), OtherAmountFinder(rules), NearItems())
+    func add(_ item: CountableItem) {
+      copies.add(item)
+      others.add(item)
+    }
+    try forEachItem(filter) { item in near.add(item, add) }
+    near.finish(add)
+    (rules.ownCopies, rules.otherAmounts) = (copies.finish(), others.finish())
   }
 
   /// A range of instants that contains all finger sticks that may be values of a sensor. Nil if there are

@@ -108,7 +108,7 @@ package struct DayCurve: Sendable {
 
 /// Why an item that a day shows is not in the figures.
 package enum DayOmission: Hashable, Sendable {
-  /// This source states the same item, and the item of this source counts.
+  /// This source states the same item, perhaps with another amount, and the item of this source counts.
   case repeats(CountingSource)
   /// A person chose another source.
   case notChosen
@@ -248,7 +248,7 @@ package struct DayTally: Sendable {
       dot.others = others.filter { !$0.isOwnCopy }
       for other in others { dot.marks.formUnion(other.marks.intersection(Self.shownMarks)) }
       if reading.kind == .scan { days[index].scans.append(dot) } else { days[index].sticks.append(dot) }
-    case .repeats(_, let source):
+    case .repeats(_, let source), .otherAmount(_, let source):
       dot.omission = .repeats(source)
       days[index].leftOutSticks.append(dot)
     case .notChosen:
@@ -284,7 +284,8 @@ package struct DayTally: Sendable {
     }
     switch verdict {
     case .counts(let others): days[index].events.append(event(others.filter { !$0.isOwnCopy }, nil))
-    case .repeats(_, let source): days[index].leftOutEvents.append(event([], .repeats(source)))
+    case .repeats(_, let source), .otherAmount(_, let source):
+      days[index].leftOutEvents.append(event([], .repeats(source)))
     case .notChosen: days[index].leftOutEvents.append(event([], .notChosen))
     case .sensorValue: break
     }
