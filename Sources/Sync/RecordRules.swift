@@ -79,8 +79,11 @@ package enum RecordRules {
   ///   - record: the record in the store, as the current transaction sees it; nil if the store does not have
   ///     it.
   ///   - isHeldBack: whether this upload cannot send the record.
+  ///   - isUndone: whether the record has the content of an undone import of this store, and is not sent to
+  ///     this remote for that reason. The remote can then never merge the contents, so its state is adopted. No
+  ///     person wrote what is replaced, and a redo of the import writes it again.
   package static func action(
-    for incoming: RemoteRecord, on record: SyncRecord?, isHeldBack: Bool
+    for incoming: RemoteRecord, on record: SyncRecord?, isHeldBack: Bool, isUndone: Bool = false
   ) -> RecordAction {
     // Every logbook needs a base zone. So a store that joins a logbook ignores a tombstone of the base zone,
     // and sends its own zone.
@@ -90,6 +93,7 @@ package enum RecordRules {
     if record.revision == incoming.revision { return .leave }
     if isBaseZone, let action = restoredBase(record, incoming, isHeldBack: isHeldBack) { return action }
     if record.isConflicted { return action(for: incoming, onConflicted: record) }
+    if isUndone { return .adopt(incoming) }
     guard record.isPending else { return adoption(of: incoming, over: record) }
     guard isHeldBack || record.isQuarantined else { return .rollBack }
     if record.state.agrees(with: incoming.state), record.sentVersion == nil,
@@ -155,8 +159,13 @@ extension RecordRules {
   /// The action for a record that a comparison found only on the remote, or with different content. An equal
   /// revision is ignored, since the content differs nevertheless. Local edits, conflicts and deletions are
   /// kept.
-  package static func action(forCompared incoming: RemoteRecord, on record: SyncRecord?) -> RecordAction {
+  ///
+  /// - Parameter isUndone: as for a record on a page of the remote's changes.
+  package static func action(
+    forCompared incoming: RemoteRecord, on record: SyncRecord?, isUndone: Bool = false
+  ) -> RecordAction {
     guard let record else { return .adopt(incoming) }
+    if isUndone, !record.isConflicted { return .adopt(incoming) }
     return record.isUpToDate && !isSentAgain(record, against: incoming.state) ? .adopt(incoming) : .leave
   }
 

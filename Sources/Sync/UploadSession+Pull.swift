@@ -23,7 +23,7 @@ extension UploadSession {
   func apply(_ whole: ChangePage, _ keepPlace: (SyncTransaction) throws -> Bool) throws -> Bool {
     let (now, name, isHeldBack) = (environment.now(), remoteName, heldBackRule)
     var (summary, ingest, disputed, conflicted) = (summary, pulledIngest, disputed, pulledConflicts)
-    let options = plan.options
+    let (options, removes) = (plan.options, remote.removal != nil)
     do {
       try store.sync { store in
         guard try keepPlace(store) else { throw PageNotApplied() }
@@ -43,7 +43,8 @@ extension UploadSession {
           let record = try store.record(incoming.guid)
           let ruled = RecordRules.action(
             for: incoming, on: record,
-            isHeldBack: try record.map { try $0.isPending && isHeldBack(store, $0.guid) } ?? false)
+            isHeldBack: try record.map { try $0.isPending && isHeldBack(store, $0.guid) } ?? false,
+            isUndone: try removes && record != nil && store.isOfUndoneImport(record: incoming.guid))
           let action = try store.checkingNesting(of: ruled, on: record)
           if action == .rollBack { throw PageNotApplied() }
           try store.apply(action, on: record, incoming: incoming)

@@ -82,6 +82,7 @@ extension VerifySession {
   }
 
   private func storeFetched(_ incoming: RemoteRecord) throws {
+    let removes = remote.removal != nil
     let (fetched, requeued) = try store.sync { store in
       // The record is read again, since it may have been edited after the comparison.
       let record = try store.record(incoming.guid)
@@ -89,7 +90,10 @@ extension VerifySession {
         return (0, try store.requeue(record: record.guid) ? 1 : 0)
       }
       let action = try store.checkingNesting(
-        of: RecordRules.action(forCompared: incoming, on: record), on: record)
+        of: RecordRules.action(
+          forCompared: incoming, on: record,
+          isUndone: removes && record != nil && store.isOfUndoneImport(record: incoming.guid)),
+        on: record)
       try store.apply(action, on: record, incoming: incoming)
       return (action == .leave ? 0 : 1, 0)
     }

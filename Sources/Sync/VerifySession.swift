@@ -35,6 +35,9 @@ package final class VerifySession {
   var recordsMissingLocally: [String: RemoteRecord] = [:]
   /// The remote's states of records whose content differs, by guid.
   var recordsDiffering: [String: RemoteRecord] = [:]
+  /// The guids of pending records with contents of undone imports. A site never gets these records, so that other
+  /// content there is a difference. Empty for a remote that gets hidden records.
+  private var undoneRecords: Set<String> = []
   /// The records whose content another program changed in this store without raising the version.
   var recordsAltered: [SyncRecord] = []
 
@@ -214,7 +217,9 @@ extension VerifySession {
       recordsMissingLocally[incoming.guid] = incoming
       return
     }
-    guard record.isUpToDate, record.lastSyncedState?.agrees(with: incoming.state) != true else { return }
+    let isUndone = undoneRecords.contains(record.guid)
+    let known = isUndone ? record.state : record.lastSyncedState
+    guard record.isUpToDate || isUndone, known?.agrees(with: incoming.state) != true else { return }
     recordsDiffering[incoming.guid] = incoming
   }
 
@@ -340,6 +345,7 @@ extension VerifySession {
     }
     // Hidden records have no documents on a site.
     let hidden = try store.compare { try $0.hiddenRecords() }
+    if remote.removal != nil { undoneRecords = try store.compare { try $0.pendingRecordsOfUndoneImports() } }
     var found: Set<ReadingKey> = []
     var records: [String: RemoteRecord] = [:]
     var cursor: String?

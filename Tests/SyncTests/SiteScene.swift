@@ -106,8 +106,11 @@ final class SiteScene {
   func close(_ name: String) { stores[name] = nil }
 
   /// Imports readings of one device and records into a store.
+  ///
+  /// - Parameter generatedAt: the time of the newest item in the export, by which the ages of exports are compared.
   func ingest(
-    _ name: String, _ readings: [Reading], _ device: Device = meter, records: [ImportedRecord] = []
+    _ name: String, _ readings: [Reading], _ device: Device = meter, records: [ImportedRecord] = [],
+    generatedAt: Int64? = nil
   ) throws {
     _ = try store(name)
     let importer = try Store(path: path(name), role: .importer)
@@ -118,7 +121,7 @@ final class SiteScene {
     try importer.ingest(source, isAtomic: false) { writer in
       try writer.write(batch)
       try writer.finish(
-        end: .whole, digest: UUID().uuidString, generatedAt: nil, finishedAt: 2000, decisions: [])
+        end: .whole, digest: UUID().uuidString, generatedAt: generatedAt, finishedAt: 2000, decisions: [])
     }
   }
 

@@ -138,6 +138,7 @@ extension SyncTransaction {
   package func adopt(_ remote: RemoteRecord, over record: SyncRecord?) throws {
     guard let record else { return try insert(remote) }
     try StatedContents(database).noteContent(of: record, replacedBy: remote.state)
+    if record.isPending { try endUnsentVersion(record.guid) }
     try database.executeCached(
       sql: """
         UPDATE record SET version_synced = version, base = :base, revision = :revision, sent_version = NULL,

@@ -87,4 +87,39 @@ extension SyncTransaction {
       database.cachedStatement(sql: "SELECT \(Withdrawn.record) FROM record WHERE guid = ? AND deleted = 0"),
       arguments: [guid]) ?? false
   }
+
+  /// The SQL condition that a row of `record` is hidden and has the content of an undone import of this store. No
+  /// person edited it, and another store did not write it.
+  private static let isOfUndoneImport = """
+    (record.deleted = 0 AND \(StatedContents.isOwn)
+      AND EXISTS (SELECT 1 FROM listed_record AS l WHERE l.guid = record.guid AND l.is_withdrawn = 1)
+      AND EXISTS (SELECT 1 FROM ingest AS i WHERE i.id = record.ingest AND \(ImportContribution.isUndone(of: "i"))))
+    """
+
+  /// Whether a record is hidden and has the content of an undone import of this store. A site never gets it, so
+  /// that what arrives from the site replaces it.
+  package func isOfUndoneImport(record guid: String) throws -> Bool {
+    guard try database.hasRow(in: "listed_record WHERE is_withdrawn = 1") else { return false }
+    return try Bool.fetchOne(
+      database.cachedStatement(sql: "SELECT \(Self.isOfUndoneImport) FROM record WHERE guid = ?"),
+      arguments: [guid]) ?? false
+  }
+
+  /// Marks a pending record for which `isOfUndoneImport` is true as synced, so that a state of the remote may
+  /// replace its content. All other records stay pending, and the schema refuses to replace an edit.
+  func endUnsentVersion(_ guid: String) throws {
+    guard try isOfUndoneImport(record: guid) else { return }
+    try database.executeCached(
+      sql: "UPDATE record SET version_synced = version, sent_version = NULL, sent = NULL WHERE guid = ?",
+      arguments: [guid])
+  }
+
+  /// The guids of all pending records for which `isOfUndoneImport` is true.
+  package func pendingRecordsOfUndoneImports() throws -> Set<String> {
+    guard try database.hasRow(in: "listed_record WHERE is_withdrawn = 1") else { return [] }
+    return try Set(
+      String.fetchAll(
+        database.cachedStatement(
+          sql: "SELECT guid FROM record WHERE \(RecordCondition.isPending) AND \(Self.isOfUndoneImport)")))
+  }
 }

@@ -35,7 +35,7 @@ struct StatedContents {
     """
 
   /// The SQL condition that an import of this store, and not of another one, wrote the content of a record.
-  private static let isOwn =
+  static let isOwn =
     "record.ingest IS NOT NULL AND \(ContentExport.isImported) AND NOT \(ContentExport.isFromRemote)"
 
   /// The SQL condition that an import `w` has ended and is not undone.
@@ -91,22 +91,29 @@ extension StatedContents {
   func noteChanges(by ingest: Int64) throws {
     let changed = "(SELECT guid FROM temp.record_change)"
     try noteCurrent(changed)
-    let rows = try Row.fetchAll(
-      database.cachedStatement(
-        sql: """
-          SELECT \(SyncRecord.columns) FROM record
-          WHERE record.guid IN \(changed) AND \(ContentExport.isImported) AND \(ContentExport.isFromRemote)
-          """))
-    for record in try rows.map(SyncRecord.init) {
-      guard let age = record.state.export else { continue }
-      try insert(record.state, of: record.guid, ingest: ExportOrigin.ingest(of: WritingAge(age), database))
-    }
+    try noteFromRemote(changed)
     try database.executeCached(
       sql: """
         INSERT INTO stated_content (\(Self.columns))
         SELECT guid, ?, device_time, utc_offset, offset_source, fields FROM temp.record_change WHERE TRUE
         ON CONFLICT DO NOTHING
         """, arguments: [ingest])
+  }
+
+  /// Notes the present content of records that imports of other stores wrote, before another content replaces it.
+  ///
+  /// - Parameter guids: an SQL expression for the ids of the records.
+  private func noteFromRemote(_ guids: String, _ arguments: StatementArguments = []) throws {
+    let rows = try Row.fetchAll(
+      database.cachedStatement(
+        sql: """
+          SELECT \(SyncRecord.columns) FROM record
+          WHERE record.guid IN \(guids) AND \(ContentExport.isImported) AND \(ContentExport.isFromRemote)
+          """), arguments: arguments)
+    for record in try rows.map(SyncRecord.init) {
+      guard let age = record.state.export else { continue }
+      try insert(record.state, of: record.guid, ingest: ExportOrigin.ingest(of: WritingAge(age), database))
+    }
   }
 
   /// Notes a content that an import stated for a record, unless a content of this import is noted.
@@ -184,6 +191,8 @@ extension StatedContents {
     let guids = try guidsToRestore(of: ingest)
     for guid in guids {
       guard let content = try content(of: guid, by: ingest) else { continue }
+      // A later undo of the import must find the content of the other store.
+      try noteFromRemote("(?)", [guid])
       try InputRestoration(database, at: now).write(content.state, to: guid, ingest: ingest)
     }
     try BroughtItems.state(records: Set(guids), database, at: now)
