@@ -214,7 +214,9 @@ import Testing
     var record = Self.meal
     try scene.ingest("a", [], records: [record])
     record.guid = Digest.uuid(of: ["record", "test", "row"])
-    _ = try scene.editor("a").delete(#require(record.guid))
+    // A deletion that is older than 30 days leaves no document on the site.
+    let then = SiteScene.clock / 1000 - 31 * 86_400
+    _ = try RecordEditor(scene.editing("a"), at: then).delete(#require(record.guid))
     try await scene.upload("a")
     try scene.ingest("b", [], records: [record])
     #expect(try provenances(scene, "b") == [nil])

@@ -128,6 +128,9 @@ final class SiteScene {
   /// Opens a store in the role that commands such as `undo` use.
   func editing(_ name: String) throws -> Store { try Store(path: path(name), role: .editor) }
 
+  /// Opens a store in the role that resolves conflicts.
+  func resolving(_ name: String) throws -> Store { try Store(path: path(name), role: .resolver) }
+
   func editor(_ name: String) throws -> RecordEditor {
     _ = try store(name)
     return RecordEditor(try Store(path: path(name), role: .editor), at: Self.clock / 1000)

@@ -31,7 +31,11 @@ extension NightscoutRemote {
   func afterAbsence(
     _ change: RecordChange, _ base: NightscoutRevision?, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
-    if change.state.isDeleted { return .accepted(revision: tombstone(change).text(guid: change.guid)) }
+    if change.state.isDeleted {
+      return base == nil
+        ? try await createDeleted(change, writer)
+        : .accepted(revision: tombstone(change).text(guid: change.guid))
+    }
     if base != nil, let document = try await moved(change) {
       return try await write(change, into: document, writer)
     }
@@ -42,6 +46,35 @@ extension NightscoutRemote {
       return .refused(reason: "the site does not keep treatments of this age")
     }
     return try await createUnlessKnown(change, base, writer)
+  }
+
+  /// How long after the deletion of a record that the site never had its deleted document is created. After
+  /// that time, few copies of the store can still have the record pending. A store that sends all its records to
+  /// a new site would create such a document for each old deletion.
+  private static let deletionMilliseconds: Int64 = 30 * 86_400_000
+
+  /// The answer to the deletion of a record that the site never had. A copy of the store may still have the record
+  /// pending, and would create it. So a document without content is created and deleted, by which the copy
+  /// recognises the deletion. None is created for an old deletion, and if another program's document contains the
+  /// record. Nil if another program created a document with this key in the meantime.
+  private func createDeleted(
+    _ change: RecordChange, _ writer: NightscoutWriter
+  ) async throws(ServiceError) -> RecordVerdict? {
+    let accepted = RecordVerdict.accepted(revision: tombstone(change).text(guid: change.guid))
+    let start = try await session.now() - Self.deletionMilliseconds
+    guard let deleted = change.state.editedAt, deleted > start / 1000 else { return accepted }
+    let others = try await neighbours(of: change)
+    let isKnown = others.contains { document in
+      NightscoutTreatment.records(document, zone).contains { $0.guid == change.guid }
+    }
+    if isKnown { return accepted }
+    switch try await create(change, identifier: change.guid, nextTo: others, writer) {
+    case .accepted: try await softDelete(change.guid)
+    case nil: return nil
+    // The site takes no document with this time or type, so that no copy can create the record there, either.
+    case .refused, .conflict: break
+    }
+    return accepted
   }
 
   /// Whether the site has treatments before this time. If it has none, its autoprune may have removed the
