@@ -177,7 +177,7 @@ extension UploadPlan {
       return .pulling
     case .exhausted: return firstMove
     // The next download is a content that a person asked for, but items were added in the meantime. These
-    // items are sent first.
+    // items are sent first. After the last download, readings may be visible on a site again.
     case .newItemsFirst: return .pushing(.readings, then: .pull)
     case .rolledBack: return afterRollback()
     // If a page with a single item is too large, it cannot be skipped, since its content is unknown.

@@ -15,6 +15,8 @@ extension UploadSession {
     let (heldBack, canPush, done) = (heldBack, plan.canPushRecords, doneDownloads)
     let leavesOut = remote.removal != nil
     let choice = try store.sync { store -> Download?? in
+      // The last page may have ended a withdrawal, so that removed records are visible again.
+      if canPush, leavesOut { try store.requeueShownRecords() }
       if canPush, try store.hasPendingRecords(heldBack: heldBack, leavesOutWithdrawn: leavesOut) {
         return .none
       }
@@ -22,7 +24,7 @@ extension UploadSession {
     }
     // A record was edited since the last push, so local changes are sent first.
     guard let choice else { return .rolledBack }
-    guard let download = choice else { return .exhausted }
+    guard let download = choice else { return try hasShownReadings() ? .newItemsFirst : .exhausted }
     switch download.subject {
     case .logbook: return try await fetchLogbook(download)
     case .changes: return try await fetchChanges(download, limit)
@@ -32,6 +34,19 @@ extension UploadSession {
     case .record(let guid): return try await fetch(.record(guid), download, limit)
     case .attachment: return try await fetchAwaited(download)
     }
+  }
+
+  /// Whether readings are pending after withdrawals were downloaded. These readings are visible on a site again:
+  /// another store removed them there, or this store did.
+  private func hasShownReadings() throws -> Bool {
+    guard hasPulledWithdrawals, plan.canPushRecords else { return false }
+    hasPulledWithdrawals = false
+    let pending = try store.compare {
+      try $0.pendingReadings(after: nil, limit: 1, leavesOutWithdrawn: true)
+    }
+    // These readings may come before the last one that this upload sent.
+    if !pending.keys.isEmpty { lastReading = nil }
+    return !pending.keys.isEmpty
   }
 
   private func fetchChanges(_ download: Download, _ limit: Int) async throws -> UploadEvent {

@@ -82,6 +82,9 @@ extension UploadSession {
     self.disputed = disputed
     pulledConflicts = conflicted
     pulledIngest = ingest
+    if removes, whole.records.contains(where: { $0.state.kind == .withdrawal }) {
+      hasPulledWithdrawals = true
+    }
     return true
   }
 }

@@ -221,4 +221,59 @@ import Testing
   private func number(_ name: String) throws -> Int64 {
     try #require(try scene.store(name).ingests(limit: 100).first { $0.format == "test" }?.id)
   }
+
+  // MARK: What another store imported, too
+
+  private static let sensor = SiteScene.sensor((0..<9).map { 100 + Double($0) })
+
+  /// Both stores imported the same export. The undo in one store removes the items from the site before that store
+  /// knows of the import in the other.
+  @Test func itemsOfAnotherStoreReturnToTheSiteWithItsNextUpload() async throws {
+    for name in ["a", "b"] {
+      try importMeal(name, 30, 5, readings: Self.sensor)
+      try await finish(name)
+    }
+    try undo("b")
+    try await finish("b")
+    #expect(scene.entries().isEmpty && carbsThere.isEmpty)
+    try await scene.upload("a")
+    try scene.expectInPlace("a")
+    #expect(scene.entries().count == Self.sensor.count && carbsThere == [30])
+    // One upload is enough: the other store sends what it shows again in the same run.
+    try await scene.upload("b")
+    for name in ["a", "b"] { try scene.expectInPlace(name) }
+    scene.link.reset()
+    for name in ["a", "b"] { try await scene.upload(name) }
+    #expect(scene.link.calls.allSatisfy { $0.hasPrefix("GET ") }, "\(scene.link.calls)")
+  }
+
+  @Test func itemsThatNoOtherStoreImportedStayRemovedFromTheSite() async throws {
+    try importMeal("b", 30, 5, readings: Self.sensor)
+    try await finish("b", "a")
+    try undo("b")
+    try await finish("b")
+    let summary = try await scene.upload("a").summary
+    #expect(summary.pushedReadings == 0 && summary.pushedRecords == 0)
+    #expect(scene.entries().isEmpty && carbsThere.isEmpty)
+    try await expect(nil)
+  }
+
+  /// The other store ended the withdrawal, and the site has the items again or not.
+  @Test func readingsShownAgainByADownloadAreSentInTheSameUpload() async throws {
+    try importMeal("b", 30, 5, readings: Self.sensor)
+    try await finish("b")
+    try undo("b")
+    try await finish("b")
+    let copied = scene.copying("b", to: "c")
+    scene.close("b")
+    try copied()
+    _ = try scene.editing("c").redo(1, at: Self.now)
+    try await scene.upload("c")
+    for entry in scene.site.documents("entries") {
+      #expect(scene.site.actAsPhoneApp().deleteEntry(entry["_id"]?.text ?? ""))
+    }
+    try await scene.upload("b")
+    try scene.expectInPlace("b")
+    #expect(scene.entries().count == Self.sensor.count)
+  }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import Logbook
 
 extension Store {
   /// The numbers of hidden readings and records that may still have documents on the remote site.
@@ -72,6 +73,39 @@ extension SyncTransaction {
       try database.executeCached(sql: "DELETE FROM removed_record WHERE guid = ?", arguments: [guid])
       _ = try requeue(record: guid)
     }
+  }
+
+  /// The number of readings that are queued again at once, which limits the memory for their keys.
+  private static let maxRequeued = 50_000
+
+  /// Queues items again that another store may have removed from the site. That store undid its import of these
+  /// items, and did not know that an import of this store contains them, too. What the site still has, it does
+  /// not store twice. No store removes the documents of other programs, so their readings are left out.
+  func requeueOnSite(_ inputs: [WithdrawnInput], at now: Int64) throws {
+    guard !inputs.isEmpty,
+      try Bool.fetchOne(database.cachedStatement(sql: "SELECT \(SiteSchema.isConnected)")) == true
+    else { return }
+    let foreign = try readingsInForeignDocuments(in: Set(inputs.flatMap(\.points.keys))).mapValues(Set.init)
+    var keys: [ReadingKey] = []
+    func send() throws {
+      _ = try requeue(keys, reason: "another store may have removed it from the site", at: now)
+      keys.removeAll(keepingCapacity: true)
+    }
+    for (name, points) in inputs.flatMap(\.points) {
+      guard let series = try name.stored(database),
+        let partition = try Int64.fetchOne(
+          database.cachedStatement(sql: "SELECT partition FROM series WHERE id = ?"), arguments: [series])
+      else { continue }
+      for point in points.points where foreign[series]?.contains(point) != true {
+        keys.append(
+          ReadingKey(
+            partition: partition, position: point.position, series: series, valueBucket: point.valueBucket,
+            occurrence: point.occurrence))
+        if keys.count == Self.maxRequeued { try send() }
+      }
+    }
+    if !keys.isEmpty { try send() }
+    for guid in inputs.flatMap(\.records.keys) { _ = try requeue(record: guid) }
   }
 
   /// The guids of all records that are not sent to a site because they are hidden.

@@ -49,7 +49,9 @@ extension SyncTransaction {
         records.formUnion(listed.records.keys)
       }
     }
-    try BroughtItems.insert(brought.missing(in: series, records: records), database, at: now)
+    let missing = try brought.missing(in: series, records: records)
+    try BroughtItems.insert(missing, database, at: now)
+    try requeueOnSite(missing, at: now)
     // Readings that other programs wrote on the site stay visible, even if another store's withdrawal lists
     // them.
     let pulled = try Int64.fetchOne(
