@@ -105,6 +105,15 @@ import Testing
     #expect(try readings() == 384 + 1152)
   }
 
+  /// The writer stores what an input states about its person before the values.
+  @Test func aNameThatOnlyTheExportItselfStatesDoesNotPreventTheRefusal() throws {
+    let ben = try #require(StatedPerson(name: "Ben Sample"))
+    try expectRefusal { try take(Self.values(of: Self.second), of: Self.dexcom, persons: [ben]) }
+    try expectRefusal { try take(Self.values(of: Self.second), of: Self.dexcom, persons: [ben]) }
+    try take(Self.values(of: Self.second), of: Self.dexcom, acceptsPerson: true, persons: [ben])
+    try take(Self.values(of: Self.second), of: Self.dexcom, persons: [ben])
+  }
+
   @Test func aStatedNameOfThePersonHasPrecedenceOverTheValues() throws {
     let anna = try #require(StatedPerson(name: "Anna Sample"))
     let account = try #require(StatedPerson(account: "Anna Sample", of: "test"))

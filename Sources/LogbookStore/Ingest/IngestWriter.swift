@@ -259,8 +259,9 @@ package final class IngestWriter {
   /// Refuses sensor values that are those of another person's sensor.
   private func requireOwnSensor(_ batch: [Reading]) throws {
     guard try sensors?.findsOther(in: batch, of: state.devices) == true,
-      // If an export states the same person as earlier inputs, it is not refused because of its values.
-      try !source.isExport || StatedPersons(database).verdict(on: persons) != .same
+      // If an export states the same person as earlier inputs, it is not refused because of its values. What this input
+      // itself stated is stored already, and so is what a refused one stated.
+      try !source.isExport || StatedPersons(database, finishedBefore: id).verdict(on: persons) != .same
     else { return }
     let stored = isAtomic ? 0 : counts.newReadings + counts.newRecords
     let end =

@@ -59,8 +59,12 @@ struct StatedPersons {
   }
 
   private let database: Database
+  private let ingest: Int64?
 
-  init(_ database: Database) { self.database = database }
+  /// - Parameter ingest: leaves out the statements of this import and of imports that failed.
+  init(_ database: Database, finishedBefore ingest: Int64? = nil) {
+    (self.database, self.ingest) = (database, ingest)
+  }
 
   /// Compares what an input states about its person with what earlier imports stated. The verdict is `same`
   /// if a name agrees, or if an id or a date of birth is equal. A date of birth is compared before the name,
@@ -160,8 +164,10 @@ struct StatedPersons {
       sql: """
         SELECT p.kind, p.place, p.salt, p.words, p.ingest, ingest.format, ingest.started_at
         FROM stated_person AS p JOIN ingest ON ingest.id = p.ingest
-        WHERE NOT \(ImportContribution.isUndone) ORDER BY p.ingest
-        """
+        WHERE NOT \(ImportContribution.isUndone)
+          AND (?1 IS NULL OR p.ingest <> ?1 AND ingest.outcome IN ('whole', 'truncated'))
+        ORDER BY p.ingest
+        """, arguments: [ingest]
     ).map { row in
       let row = StoredRow(row, of: "stated_person")
       let words: String = try row[3]
