@@ -72,6 +72,16 @@ package enum InsulinName {
     return found.count == 1 ? found[0].subtype : nil
   }
 
+  /// The subtype of an insulin if the text is only the name of its brand or substance, perhaps with an amount, as in
+  /// `Lantus 18 U`. Nil for any other text.
+  package static func subtypeOfBrand(_ text: String) -> String? {
+    let words = text.lowercased().split { !$0.isLetter && !$0.isNumber }.filter { word in
+      !word.allSatisfy(\.isNumber) && !["e", "ie", "iu", "u", "ui", "units"].contains(word)
+    }
+    let name = words.joined(separator: " ")
+    return [mixed, long, rapid].first { $0.brands.contains(name) }?.subtype
+  }
+
   private static func fits(_ names: Names, _ text: String, _ words: Set<String>) -> Bool {
     !names.words.isDisjoint(with: words) || names.brands.contains(where: text.contains)
   }

@@ -106,7 +106,9 @@ private struct TreatmentReader<Document: NightscoutFields> {
     } else {
       addInsulin()
     }
-    if event == "Exercise" { add(.exercise, minutes().map { ["minutes": .number($0)] } ?? [:]) }
+    if event == "Exercise", !isOverride {
+      add(.exercise, minutes().map { ["minutes": .number($0)] } ?? [:])
+    }
     addGlucose(unit)
     if !notes.isEmpty {
       let wasUsed = isUsed
@@ -115,7 +117,8 @@ private struct TreatmentReader<Document: NightscoutFields> {
       isUsed = wasUsed || Self.noteEvents.contains(event)
     }
     if !isUsed {
-      content.skipped.append(event.isEmpty ? "treatment without content" : String(event.prefix(40)))
+      let name = isOverride ? "override" : event.isEmpty ? "treatment without content" : event
+      content.skipped.append(String(name.prefix(40)))
     }
   }
 
@@ -158,6 +161,14 @@ private struct TreatmentReader<Document: NightscoutFields> {
     return amount(.milliseconds, in: PlausibleAmounts.milliseconds, "a duration").map {
       ($0 / 600).rounded() / 100
     }
+  }
+
+  /// Programs of an algorithm that write an override of its settings as exercise.
+  private static var writersOfOverrides: Set<String> { ["freeaps-x", "iaps", "trio"] }
+
+  /// Whether the treatment is an override of an algorithm's settings. Nightscout has no event for it.
+  private var isOverride: Bool {
+    event == "Exercise" && Self.writersOfOverrides.contains(document[.enteredBy].plainText.lowercased())
   }
 
   private mutating func addFood() {
@@ -231,10 +242,13 @@ private struct TreatmentReader<Document: NightscoutFields> {
     }
   }
 
-  /// The subtype of a dose without a list of injections.
+  /// The subtype of a dose without a list of injections. People who inject basal insulin often state it only by the
+  /// name of the insulin in the text, or by the name of the event.
   private func insulinKind() -> String {
     if let kind = InsulinName.treatmentSubtype(document[.insulinType].plainText) { return kind }
-    return document[.isBasalInsulin].equals("true") ? "long" : "rapid"
+    if document[.isBasalInsulin].equals("true") { return "long" }
+    if let kind = InsulinName.subtypeOfBrand(NightscoutTreatment.notes(document)) { return kind }
+    return InsulinName.subtype(event) == "long" ? "long" : "rapid"
   }
 
   /// Whether an algorithm gave the dose. In iAPS, Trio and AAPS, the event shows it. Older versions of AAPS,
@@ -258,6 +272,9 @@ private struct TreatmentReader<Document: NightscoutFields> {
   /// Adds a temporary basal rate, in U/h or as a change in percent. A rate without a duration ends a
   /// temporary rate.
   private mutating func addBasal() {
+    if let kind = InsulinName.subtype(document[.insulinType].plainText), kind != "rapid" {
+      return addInjectedBasal(kind)
+    }
     let wasRejected = content.rejections.count
     let minutes = minutes() ?? 0
     if content.rejections.count > wasRejected || minutes == 0 && !endsRate { return }
@@ -266,6 +283,11 @@ private struct TreatmentReader<Document: NightscoutFields> {
     if let rate = number(.absolute, in: PlausibleAmounts.unitsPerHour, "the basal rate")
       ?? number(.rate, in: PlausibleAmounts.unitsPerHour, "the basal rate")
     {
+      guard rate * minutes / 60 <= PlausibleAmounts.units.upperBound else {
+        return reject(
+          "the basal rate is more than \(plainNumber(PlausibleAmounts.units.upperBound)) units in its minutes"
+        )
+      }
       fields["rate"] = .number(rate)
     } else if percent == -100 || minutes == 0 {
       fields["rate"] = .number(0)
@@ -274,6 +296,13 @@ private struct TreatmentReader<Document: NightscoutFields> {
       notes = [change, notes].filter { !$0.isEmpty }.joined(separator: "\n")
     }
     add(.insulin, fields)
+  }
+
+  /// Adds an injection of long-acting insulin, which Spike writes as a temporary basal rate. `absolute` is the number of
+  /// units, and the duration is the time for which the insulin works. Pumps use rapid insulin only.
+  private mutating func addInjectedBasal(_ kind: String) {
+    guard let units = amount(.absolute, in: PlausibleAmounts.units, "the insulin dose") else { return }
+    add(.insulin, ["units": .number(units), "subtype": .text(kind)])
   }
 
   /// Whether an event without minutes ends the current basal rate. A `Temp Basal` with no other members, as

@@ -37,6 +37,64 @@ import Testing
     #expect(try Self.dose(["isBasalInsulin": .flag(false)]).subtype == "rapid")
   }
 
+  /// The care portal has no event for an injection of basal insulin.
+  @Test(arguments: [
+    ("Lantus", "long"), ("Tresiba 18 U", "long"), ("18 IE Toujeo", "long"), ("NovoMix 30", "mix"),
+    ("Fiasp", "rapid"),
+    ("forgot the Lantus", "rapid"), ("long walk", "rapid"), ("Lantus later", "rapid"), ("basal", "rapid"),
+    ("", "rapid"),
+  ])
+  func aTextThatIsOnlyTheNameOfAnInsulinDeterminesTheKind(_ notes: String, _ kind: String) throws {
+    let dose = try Self.dose(["notes": .text(notes)])
+    #expect(dose.subtype == kind && dose["text"] == (notes.isEmpty ? nil : .text(notes)))
+    #expect(try Self.dose(["notes": .text(notes), "insulinType": .text("Humalog")]).subtype == "rapid")
+  }
+
+  @Test(arguments: [
+    ("Basal Insulin", "long"), ("Insulin", "rapid"), ("Meal Bolus", "rapid"), ("Snack Bolus", "rapid"),
+    ("SMB", "rapid"),
+  ])
+  func anEventWithTheWordBasalIsALongActingDose(_ event: String, _ kind: String) throws {
+    #expect(try Self.dose(["eventType": .text(event)]).subtype == kind)
+  }
+
+  private static func basal(_ members: [String: JSONValue]) throws -> NightscoutContents {
+    try contents(
+      members.merging(["eventType": .text("Temp Basal"), "duration": .number(1440)]) { own, _ in own })
+  }
+
+  /// Spike writes the injection of a pen in this way.
+  @Test func aBasalRateOfALongActingInsulinIsAnInjection() throws {
+    for name in ["Long-Acting", "Lantus", "Intermediate (NPH)"] {
+      let all = try Self.basal(["absolute": .number(18), "insulinType": .text(name)])
+      let fields = try #require(all.records.first).state.fields
+      #expect(fields.values == ["units": .number(18), "subtype": .text("long")], "\(name)")
+    }
+    for name in ["", "Rapid-Acting", "Novorapid"] {
+      let all = try Self.basal(["absolute": .number(1.8), "insulinType": .text(name)])
+      let fields = try #require(all.records.first).state.fields
+      #expect(fields["rate"] == .number(1.8) && fields.subtype == "basal", "\(name)")
+    }
+  }
+
+  @Test func aBasalRateOfMoreThan500UnitsInAllIsRejected() throws {
+    let all = try Self.basal(["absolute": .number(21)])
+    #expect(all.records.isEmpty && all.rejections.count == 1)
+    #expect(try Self.basal(["absolute": .number(20)]).records.count == 1)
+  }
+
+  /// Nightscout has no event for an override of an algorithm's settings.
+  @Test(arguments: ["Trio", "iAPS", "freeaps-x"])
+  func anOverrideThatAProgramWritesAsExerciseIsANote(_ program: String) throws {
+    let members: [String: JSONValue] = [
+      "eventType": .text("Exercise"), "duration": .number(90), "notes": .text("High resistance"),
+    ]
+    let all = try Self.contents(members.merging(["enteredBy": .text(program)]) { own, _ in own })
+    #expect(all.records.map(\.state.kind) == [.note] && all.rejections.isEmpty)
+    let typed = try Self.contents(members.merging(["enteredBy": .text("Trio user")]) { own, _ in own })
+    #expect(typed.records.map(\.state.kind) == [.exercise])
+  }
+
   /// The doses of a treatment with these injections, by the text of each dose: units, subtype and guid.
   private static func doses(_ injections: String) throws -> [String: (dose: String, guid: String)] {
     let all = try contents([
