@@ -249,7 +249,10 @@ extension Quantity {
     switch (unit, other.unit) {
     case (.milligramsPerDecilitre, .milligramsPerDecilitre): return number.rounded() == other.number.rounded()
     case (.millimolesPerLitre, .milligramsPerDecilitre): return other.isShown(like: self)
-    default: if tenthsOfMillimole == other.tenthsOfMillimole { return true }
+    case (.milligramsPerDecilitre, .millimolesPerLitre):
+      if shownTenths.contains(other.tenthsOfMillimole) { return true }
+    case (.millimolesPerLitre, .millimolesPerLitre):
+      if tenthsOfMillimole == other.tenthsOfMillimole || isConverted(like: other) { return true }
     }
     // A value with hundredths was already rounded. A program writes 118 mg/dL as 6.55 mmol/L, which is
     // rounded to 6.6, but a meter shows 6.5. So such values may differ by a little more than half a tenth.
@@ -258,6 +261,18 @@ extension Quantity {
       return other.converted(to: .milligramsPerDecilitre).number.rounded() == number.rounded()
     }
     return abs(number - other.number) < 0.0555
+  }
+
+  /// Whether a meter's value in whole mg/dL exists that one program shows as this value, and another one as `other`.
+  private func isConverted(like other: Quantity) -> Bool {
+    guard abs(tenthsOfMillimole - other.tenthsOfMillimole) == 1, !hasHundredths, !other.hasHundredths else {
+      return false
+    }
+    let middle = Int((number + other.number) / 2 * 18)
+    return (middle - 2...middle + 2).contains { whole in
+      let tenths = Quantity(Double(whole), .milligramsPerDecilitre).shownTenths
+      return tenths.contains(tenthsOfMillimole) && tenths.contains(other.tenthsOfMillimole)
+    }
   }
 
   private var hasHundredths: Bool {

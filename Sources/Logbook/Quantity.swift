@@ -65,6 +65,13 @@
     }
   }
 
+  /// The tenths of mmol/L that programs show for this value in mg/dL. Programs convert by 18, 18.0182 or 18.01559, and
+  /// most results are equal.
+  var shownTenths: ClosedRange<Int64> {
+    let tenths = [180, 180.182, 180.1559].map { Int64((number * 100 / $0).rounded(.toNearestOrAwayFromZero)) }
+    return (tenths.min() ?? 0)...(tenths.max() ?? 0)
+  }
+
   /// The number as text for people. In the quantity's own unit, the number is unchanged, but in mmol/L it has
   /// at least one decimal, as meters show it. A converted number has one decimal in mmol/L and none in mg/dL.
   public func displayed(in unit: GlucoseUnit) -> String {

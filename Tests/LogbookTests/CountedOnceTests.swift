@@ -128,7 +128,26 @@ struct CountedOnceTests {
     }
     #expect(pair(100, 5.6) == 1 && pair(101, 5.6) == 1)
     #expect(pair(99, 5.6) == 2 && pair(102, 5.6) == 2)
+    // Programs convert by 18, 18.0182 or 18.01559, which gives 9.1 or 9.0.
+    #expect(pair(163, 9.1) == 1 && pair(163, 9.0) == 1)
+    #expect(pair(163, 8.9) == 2 && pair(163, 9.2) == 2 && pair(160, 8.8) == 2)
     #expect(count(Sample.stick(100, at: 0, Sample.meter), Sample.stick(101, at: 0, Sample.app)) == 2)
+  }
+
+  /// Two apps that convert the values of a meter by different factors show different tenths of some values.
+  @Test func aFingerStickConvertedByTwoFactorsCountsOnce() {
+    let other = Device(vendor: "Other", model: "App", format: "sidiary")
+    func pair(_ one: Double, _ two: Double) -> Int {
+      count(
+        Sample.stick(one, .millimolesPerLitre, at: 12, Sample.app),
+        Sample.stick(two, .millimolesPerLitre, at: 0, other))
+    }
+    for milligrams in 20...600 {
+      let tenths = [18, 18.0182, 18.01559].map { (Double(milligrams) / $0 * 10).rounded() / 10 }
+      #expect(pair(tenths[0], tenths[1]) == 1 && pair(tenths[2], tenths[0]) == 1, "\(milligrams)")
+      #expect(pair(tenths[0], tenths[0] + 0.2) == 2, "\(milligrams)")
+    }
+    #expect(pair(6.5, 6.6) == 1 && pair(6.6, 6.7) == 2 && pair(6.4, 6.5) == 2)
   }
 
   /// Apple Health stores hundredths of mmol/L, but the meter and the app show tenths or whole mg/dL.
