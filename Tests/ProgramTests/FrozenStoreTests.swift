@@ -18,7 +18,7 @@ import Testing
 
   private static let readers = [
     "list", "status", "export", "log", "config", "stats", "show 1", "queue list", "conflict list",
-    "record list",
+    "record list", "latest", "count list",
   ]
 
   private static func arguments(_ command: String, _ program: Program) -> [String] {
@@ -41,6 +41,24 @@ import Testing
       #expect(!same.errors.contains("without a lock"))
     }
     #expect(try await program.shell("ls kept; chmod 700 kept").output == "a.db\n")
+  }
+
+  /// SQLite treats a file that it may not write otherwise than another one.
+  @Test func aBackupInAFolderThatCannotBeWrittenIsRestoredAndCopied() async throws {
+    let program = try await program("glucoport backup kept/b.db --store kept/a.db --quiet && chmod 500 kept")
+    let restored = try await program.runUnprivileged(
+      "restore", program.path("kept/b.db"), "--store", program.path("new.db"), "--yes")
+    #expect(restored.status == 0 && restored.output.contains("3 readings"), "\(restored)")
+    for source in ["a.db", "b.db"] {
+      let copied = try await program.runUnprivileged(
+        "backup", program.path("of-\(source)"), "--store", program.path("kept/\(source)"))
+      #expect(copied.status == 0, "\(copied)")
+    }
+    let compared = try await program.shell(
+      "chmod 700 kept; ls; for file in of-a.db of-b.db; do cmp kept/b.db $file; done")
+    #expect(compared.status == 0 && !compared.output.contains("part"), "\(compared)")
+    let list = try await program.run("list", "--store", program.path("new.db"))
+    #expect(list.output.split(separator: "\n").count == 4, "\(list)")
   }
 
   @Test func readingAReadOnlyStoreChangesNothing() async throws {

@@ -201,19 +201,36 @@ extension Store {
   /// Writes the store's state at one moment into an empty file, without free pages and without a log. Other
   /// processes can read and write the store during the copy.
   fileprivate func copy(into file: String) throws {
-    try translatingErrors(file) {
-      try queue.inDatabase { database in
-        // SQLite refuses VACUUM INTO while `query_only` is on, although VACUUM INTO writes only another file.
-        // So the setting is turned off during the copy.
-        let isReader = try Bool.fetchOne(database, sql: "PRAGMA query_only") ?? false
-        try database.execute(sql: "PRAGMA query_only = OFF")
-        let copied = Result {
-          try StoreFile.withText(file) { try database.execute(sql: "VACUUM INTO ?", arguments: [$0]) }
-        }
-        try database.execute(sql: "PRAGMA query_only = \(isReader ? "ON" : "OFF")")
-        try copied.get()
-      }
+    guard isFrozen else {
+      return try translatingErrors(file) { try queue.inDatabase { try Self.vacuum($0, into: file) } }
     }
+    // SQLite 3.40 fails with VACUUM INTO if it may not write the source and a table has a generated column. So the
+    // pages are copied to another file first.
+    let pages = try NamedFile(file + ".", orFailWith: "\(file): cannot create a temporary file")
+    close(pages.descriptor)
+    defer { unlink(PathText.bytes(pages.path)) }
+    try translatingErrors(file) {
+      let writable = try StoreFile.withText(pages.path) { try DatabaseQueue(path: $0) }
+      try queue.backup(to: writable)
+      try writable.inDatabase { database in
+        // The copied pages may state that the file has a write-ahead log.
+        try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE")
+        try Self.vacuum(database, into: file)
+      }
+      try writable.close()
+    }
+  }
+
+  private static func vacuum(_ database: Database, into file: String) throws {
+    // SQLite refuses VACUUM INTO while `query_only` is on, although VACUUM INTO writes only another file.
+    // So the setting is turned off during the copy.
+    let isReader = try Bool.fetchOne(database, sql: "PRAGMA query_only") ?? false
+    try database.execute(sql: "PRAGMA query_only = OFF")
+    let copied = Result {
+      try StoreFile.withText(file) { try database.execute(sql: "VACUUM INTO ?", arguments: [$0]) }
+    }
+    try database.execute(sql: "PRAGMA query_only = \(isReader ? "ON" : "OFF")")
+    try copied.get()
   }
 
   /// Replaces the whole content of the store by the content of another file, in one transaction. Other
