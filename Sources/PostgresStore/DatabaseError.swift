@@ -156,6 +156,7 @@ final class FaultLog: Sendable {
   private static let maxWarnings = 100
 
   private let write: @Sendable (_ warning: String) -> Void
+  /// When each warning was last written. The lock protects only this table, and `write` is called without it.
   private let written = Mutex<[String: ContinuousClock.Instant]>([:])
 
   /// - Parameter write: writes a line to the log.

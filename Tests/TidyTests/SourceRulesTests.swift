@@ -80,7 +80,9 @@ import Testing
   }
 
   @Test(arguments: [
-    "final class A: @unchecked Sendable {", "  let a = Mutex(1)", "nonisolated(unsafe) var a = 1",
+    "final class A: @unchecked Sendable {", "  let a = Mutex(1)", "  let a = Mutex<Int?>(nil)",
+    "  private let a: Mutex<Int>", "  let a = Atomic(0)", "  static let a = Atomic<Int32>(0)",
+    "    reason = pthread_create(", "nonisolated(unsafe) var a = 1",
     "    Task { a() }",
     "DispatchQueue(label: a)", "static let shared = A()", "Task.detached { a() }",
     "@MainActor func a() {", "DispatchQueue.main.async { a() }", "RunLoop.main.run()",
@@ -94,6 +96,9 @@ import Testing
     #expect(SourceRules.concurrency(queue) == [])
     let start = SourceFile("Sources/glucoport/main.swift", "Task.detached { await a() }")
     #expect(SourceRules.concurrency(start) == [])
+    let pool = SourceFile(
+      "Sources/Remotes/Exchange/PooledHTTPTransport.swift", "let a = Mutex<Int?>(nil)\nlet b = Atomic(false)")
+    #expect(SourceRules.concurrency(pool) == [])
     let lines = "  // Mutex(1)\n  group.addTask { a() }\n  let a = BackgroundWorker(1)"
     #expect(SourceRules.concurrency(SourceFile("Sources/Logbook/A.swift", lines)) == [])
   }

@@ -257,6 +257,7 @@ private final class LazyPool: Sendable {
   }
 
   private let configuration: @Sendable () -> HTTPClient.Configuration
+  /// The pool. While the lock is held, a first request creates the pool, which calls nothing of this type.
   private let pool = Mutex<Pool?>(nil)
   private let isUsed = Atomic(false)
 
