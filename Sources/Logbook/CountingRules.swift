@@ -212,24 +212,37 @@ package struct CountingSource: Hashable, Sendable {
 
   /// Formats of programs that collect the data of other programs.
   private static let collectors: Set<String> = [
-    "apple-health", "clarity", "diasend", "fhir", "generic", "glooko", "health-auto-export",
-    "health-connect", "librelinkup", "libreview", "nightscout", "openmhealth", "sidiary", "tidepool",
+    "apple-health", "cgm-entries", "clarity", "diasend", "fhir", "generic", "glooko", "health-auto-export",
+    "librelinkup", "libreview", "nightscout", "openmhealth", "sidiary", "tidepool",
   ]
   /// Collectors that return glucose values of other programs without the original kind, so that a sensor's
   /// value can look like a finger stick.
-  private static let sensorRelays: Set<String> = [
-    "apple-health", "health-auto-export", "health-connect", "tidepool",
-  ]
+  private static let sensorRelays: Set<String> = ["apple-health", "health-auto-export", "tidepool"]
   /// Formats and drivers that read the memory of devices.
   private static let memories: Set<String> = [
-    "accu-chek-360", "accu-chek-guide", "accu-chek-mobile", "carelink", "carelink-cloud", "dexcom-g4",
-    "freestyle-insulinx", "freestyle-libre", "freestyle-neo", "glucomen-areo", "glucometerutils",
+    "accu-chek-360", "accu-chek-guide", "accu-chek-mobile", "bluetooth-glucose", "carelink", "carelink-cloud",
+    "dexcom-g4", "freestyle-insulinx", "freestyle-libre", "freestyle-neo", "glucomen-areo", "glucometerutils",
     "onetouch-ultra2",
     "onetouch-ultraeasy", "onetouch-verio", "onetouch-verio-iq", "smart-pix", "taidoc", "tandem",
     "true-metrix",
   ]
   /// Formats of items typed into glucoport.
   private static let typed: Set<String> = ["glucoport", "typed"]
+  /// Formats of apps and of data sets. A format that is in no list has the same role, for example one of a
+  /// later version of the program. `contour` is the app and the driver: meters of the driver have serial
+  /// numbers.
+  private static let apps: Set<String> = [
+    "contour", "cronometer", "d1namo", "dexcom-api", "dexcom-share", "diabetes-m", "diaguard", "glimp",
+    "glucose-buddy", "gluroo", "juggluco", "juggluco-ng", "levels", "libre-desktop", "lingo", "mylife",
+    "mysugr", "nutrisense", "ohiot1dm", "shanghai", "sibio", "sibionics", "xdrip",
+  ]
+
+  /// The ids of the formats, drivers and kinds of remotes with each role. Each registered id is in one list.
+  package static let statedRoles: [Role: Set<String>] = [
+    .memory: memories, .app: apps, .collector: collectors, .typed: typed,
+  ]
+  /// The collectors for which `mayRelaySensors` is true.
+  package static var statedRelays: Set<String> { sensorRelays }
 
   /// Whether finger sticks of this source may be copies of a sensor's values; see `SensorCopies`.
   package var mayRelaySensors: Bool { Self.sensorRelays.contains(format) }
