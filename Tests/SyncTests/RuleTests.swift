@@ -154,6 +154,9 @@ import Testing
       "Only sync marks readings as uploaded.",
       ("LogbookStoreTests/ReadingRulesTests", "onlySyncMayMarkReadingsAsUploaded")),
     Rule(
+      "Only sync writes the columns of sync of a record.",
+      ("LogbookStoreTests/RecordRulesTests", "anEditCannotChangeTheSyncColumnsOfARecord")),
+    Rule(
       "Edits that cancel each other are one change.",
       ("SyncTests/PartialTests", "editsThatCancelEachOtherAreSentAsOneChangeOfTheFinalValue")),
     Rule("Pending work never expires.", ("SyncTests/PartialTests", "pendingItemsAreStillSentAfterALongTime")),
@@ -566,7 +569,8 @@ import Testing
     for (file, name) in Self.rules.flatMap(\.tests) {
       let text = try texts[file] ?? String(contentsOf: folder.appending(path: file), encoding: .utf8)
       texts[file] = text
-      let declaration = try Regex("@Test[^}]*?func \(name)\\(")
+      // No empty line is between the attribute and the function.
+      let declaration = try Regex("@Test(?:[^\\n]|\\n(?!\\n))*?func \(name)\\(")
       #expect(text.firstMatch(of: declaration) != nil, "\(file): \(name)")
     }
   }
