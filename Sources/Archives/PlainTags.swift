@@ -22,7 +22,7 @@ struct PlainTags {
   /// The index of the first byte that is not parsed; undefined after a method found that the XML is not
   /// plain.
   private(set) var place: Int
-  /// The number of line breaks before `place`.
+  /// The number of line breaks between the first place and `place`.
   private(set) var lines: Int64 = 0
   /// The attributes of the last start tag.
   private(set) var attributes: [Attribute] = []

@@ -46,8 +46,8 @@ public struct IngestBatch: Sendable {
   public var records: [ImportedRecord] = []
   /// Rejected items, in the order of the source.
   public var rejections: [Rejection] = []
-  /// The items that glucoport does not store, since it has no kind for them or they contain no data. They are
-  /// counted by name.
+  /// The items that glucoport does not store, since it has no kind for them or they contain no data. Each
+  /// count is under a name for this sort of item, such as `settings`.
   public var skipped: [String: Int] = [:]
 
   /// A batch without devices and items.

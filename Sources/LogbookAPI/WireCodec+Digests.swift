@@ -7,7 +7,8 @@ package import Logbook
 // The JSON is parsed by hand: the member names are buckets, and each value is a list of a number and a text.
 // The types and coders that `Codable` needs for this would be longer.
 extension WireCodec {
-  /// Writes the answer with digests. Empty buckets are left out.
+  /// Writes the server's answer to `GET /v1/digests`: the count and the sum of each bucket of identities.
+  /// Empty buckets are left out.
   package static func write(_ digests: IdentityDigests) -> [UInt8] {
     var out = WireWriter()
     out.raw("{\"buckets\":{")

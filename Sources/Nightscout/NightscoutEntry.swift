@@ -199,7 +199,8 @@ extension NightscoutEntry {
 
 /// Converts documents of a site to readings.
 extension NightscoutEntry {
-  /// The reading in an entry, with its device; nil for calibration lines, error codes and unknown types.
+  /// The reading in a document of the site's `entries`, with its device; nil for `cal` documents, error codes
+  /// and unknown types.
   package static func reading(_ document: NightscoutDocument, _ zone: NightscoutZone) -> (Reading, Device)? {
     contents(document, zone).reading
   }

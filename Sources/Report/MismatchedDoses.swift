@@ -115,7 +115,8 @@ extension MismatchedDoses {
 }
 
 extension CountableItem {
-  /// The difference between two doses that seem to be the same dose; nil for other doses.
+  /// How two doses differ that may be one dose: in their use, or by an extended part that only one has. Nil
+  /// if they are equal, or certainly two doses.
   fileprivate func doseDifference(_ other: CountableItem) -> SourceDoubt.DoseDifference? {
     if differsInUse(other) { return .use }
     return lacksPart(other) ? .part : nil

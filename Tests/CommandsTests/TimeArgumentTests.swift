@@ -85,7 +85,7 @@ import Testing
     #expect(try placed("now", now: 1_761_442_200) == "2025-10-26T02:30:00+01:00 stated")
   }
 
-  @Test func everyFormOfATypedTimeGivesTheSameInstant() throws {
+  @Test func everyFormOfATypedTimeMeansTheSameInstant() throws {
     let zone = try LogbookZone(name: "Europe/Madrid")
     for text in ["now", "2026-05-06T12:00", "12:00", "2026-05-06T10:00:00Z", "2026-05-06T15:00:00+05:00"] {
       #expect(try TimeArgument.parse(text).instant(zone: zone, now: Self.now) == Self.now, "\(text)")

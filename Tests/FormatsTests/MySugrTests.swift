@@ -261,7 +261,7 @@ import Testing
     #expect(Self.placements(export).count == 9)
     #expect(Self.placements(export).allSatisfy { $0 == Placement(utcOffset: 7200, source: .zone) })
     #expect(export.warnings == ["rows whose time zone is not known are placed by the zone of the logbook"])
-    // A column of another name names no zones, and an empty cell is not an unknown zone.
+    // Only a column with the name `Timezone` states zones. An empty cell is not an unknown zone.
     let row = Self.entry("9:00:00 AM", in: "Asia/Tokyo")
     let other = try Self.read([Self.header() + ["City"], Array(row.dropLast(2))])
     #expect(Self.placements(other).allSatisfy { $0.source == .zone })

@@ -188,7 +188,7 @@ import Testing
     "?", "AA==", "AAA=", "BA==", "CAAA", "gICAgAQA", "/////w8AAQ==", "BAIEAQ==", "CP7///////////8BAg==",
     "BICAgICAgICAgICAgA==",
   ])
-  func packedPointsWithInvalidCountsOrStepsAreRefused(_ text: String) {
+  func aListOfWithdrawnReadingsWithInvalidCountsOrStepsIsRefused(_ text: String) {
     #expect(PointRuns(text: text) == nil, "\(text)")
   }
 

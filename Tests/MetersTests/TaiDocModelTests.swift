@@ -64,7 +64,7 @@ struct TaiDocModelTests {
   @Test(arguments: [
     ("2018-01-01T21:14", "21 24 0E 15"), ("2019-01-01T21:14", "21 26 0E 15"),
     ("2019-08-04T13:37", "04 27 25 0D"),
-  ]) func theSimulatedTaiDocSendsATimeAsADateWordMinuteAndHour(time: String, printed: String) throws {
+  ]) func theSimulatedTaiDocSendsTheDateInTwoBytesAndThenMinuteAndHour(time: String, printed: String) throws {
     let meter = try Self.meter([Self.item(time, Self.milligrams(100))])
     #expect(Self.exchange(meter, "51 25 00 00 00 00 A3 19")[2..<6].elementsEqual([UInt8](printed: printed)))
   }

@@ -95,7 +95,7 @@ struct ItemMemberTests {
     #expect(readings.count == 10 && records.count == 4)
   }
 
-  @Test func aWholeValueInMillimolesIsPrintedWithADecimalInTextAndWithoutInData() async throws {
+  @Test func aWholeValueInMillimolesHasADecimalInListsAndNoneInJSON() async throws {
     let program = try Program()
     let rows =
       "time,glucose (mmol/L)\n2026-03-01T08:00:00,6.0\n2026-03-01T08:05:00,LO\n2026-03-01T08:10:00,5.72\n"

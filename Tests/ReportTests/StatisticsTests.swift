@@ -178,7 +178,7 @@ struct StatisticsTests {
     #expect(figures(Self.samples(144)).total.sensor.ranges[2].percent == .absent(.shortTime(minutes: 720)))
   }
 
-  @Test func aPeriodOfMoreThan90DaysHasNoTimePercentages() {
+  @Test func aPeriodOfMoreThan90DaysHasNoTimeInRange() {
     func percent(_ days: Int) -> Metric {
       figures(Self.samples(days * 288)).total.sensor.ranges[2].percent
     }

@@ -42,7 +42,7 @@ extension World {
       $0.isWithdrawn && $0.kind == .smbg && own.contains($0.ingest)
     }
     let lost = hidden.filter {
-      !hiddenByPeople.contains($0.identity.text) && !hiddenDevices.contains($0.device.serial)
+      !decidedByPeople.contains($0.identity.text) && !hiddenDevices.contains($0.device.serial)
     }
     guard lost.isEmpty else {
       throw Broken(
@@ -64,7 +64,7 @@ extension World {
   private func hideReading(_ node: SimulatedNode) throws {
     guard let reading = try readings(of: node).randomElement(using: &random) else { return }
     log("\(node.name) \(reading.isWithdrawn ? "shows" : "hides") \(reading.address)")
-    hiddenByPeople.insert(reading.identity.text)
+    decidedByPeople.insert(reading.identity.text)
     try WithdrawalEditor(node.editing(), at: node.clock).set(
       reading, isHidden: !reading.isWithdrawn, reason: "")
   }

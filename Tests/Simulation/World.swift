@@ -36,9 +36,9 @@ final class World {
   var owedReadings: Set<String> = []
   /// Whether a site may lack uploaded readings, because some are hidden or moved.
   var removesReadings = false
-  /// The identities of readings that a person has hidden or shown, and the serial numbers of devices whose
-  /// readings a person has hidden.
-  var hiddenByPeople: Set<String> = []
+  /// The identities of readings that a person has hidden or shown again. No rule is checked for them.
+  var decidedByPeople: Set<String> = []
+  /// The serial numbers of devices whose readings a person has hidden.
   var hiddenDevices: Set<String> = []
   var nodeCount = 0
   var serverCount = 1

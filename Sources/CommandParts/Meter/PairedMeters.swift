@@ -15,7 +15,8 @@ package struct PairedMeter: Hashable {
   package var serial = ""
   /// When the meter was last imported, in UTC seconds; nil if it never was.
   package var readAt: Int64?
-  /// How many sessions have failed since the last import, and when the last of them failed, in UTC seconds.
+  /// How many sessions have failed since the last import, at most 30, and when the last of them failed, in
+  /// UTC seconds.
   var failures = 0
   var failedAt: Int64?
 

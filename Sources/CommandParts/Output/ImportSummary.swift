@@ -221,7 +221,8 @@ package enum SourceTitle {
     return source.role == .memory ? part : "\(title) (\(part))"
   }
 
-  /// The product of a format: the first words of the format's title. For a driver, the result is its id.
+  /// The name of the app or service of a format: the words of its title before `CSV` and the like, so
+  /// `Dexcom Clarity`. An id that is not of a format, such as a driver's, is returned unchanged.
   package static func format(_ id: String) -> String {
     guard let title = FormatRegister.all.first(where: { $0.id == id })?.title else {
       return id.isEmpty ? "an unknown source" : displayed(id)

@@ -4,8 +4,8 @@ import CommandParts
 import Logbook
 import LogbookStore
 
-/// The texts about a source. Arguments of commands may contain a secret, so neither they nor the command that
-/// prints the token are shown.
+/// The texts about a source. They show neither the arguments of a source's program nor the command that
+/// prints its token, since both may contain a secret.
 enum SourceText {
   /// All stored facts about a source, as lines of text.
   ///

@@ -62,8 +62,8 @@ struct GenericAdvice {
     }
   }
 
-  /// The commands that name these columns. They also name each possible unit and order of dates, if the head
-  /// does not show them.
+  /// The import commands that choose these columns. There is one for each unit, order of dates and kind of
+  /// reading that the first rows do not determine.
   private func commands(
     naming columns: GenericColumns, rows: [RowFilter], of problem: GenericProblem
   ) -> [String] {

@@ -61,7 +61,8 @@ package struct BackupNotes {
     return Self.notes(descriptor)
   }
 
-  /// The newest note of a backup with the bytes of a file, wherever this file is; nil if no note has them.
+  /// The newest note whose backup had exactly the content of this file, wherever the file is; nil if there is
+  /// none.
   ///
   /// - Throws: `Failure` of category `inputOutput` for a file that cannot be read; else as `notes`.
   package func note(ofBytesAt path: String) throws(Failure) -> BackupNote? {

@@ -25,8 +25,8 @@ struct PendingPositions {
     return !overflow && distance <= maxDistance(in: partition)
   }
 
-  /// Adds a position. It extends the last range, or begins a new one if it is far from that range or in
-  /// another partition.
+  /// Adds the position of a pending reading. The last range is extended if it is in the same partition of the
+  /// table and near; otherwise a new range begins.
   @inline(__always)
   mutating func append(_ partition: Int64, _ position: Int64) {
     if let last = ranges.last, last.partition == partition, position >= last.positions.lowerBound,

@@ -46,7 +46,8 @@ enum ContourByte {
   static let acknowledge: UInt8 = 0x06
   static let refuse: UInt8 = 0x15
   static let endOfBlock: UInt8 = 0x17
-  /// The letter `X`, to which the meter responds as to EOT.
+  /// The letter `X`. A meter whose last session was interrupted responds to it, where an idle one responds to
+  /// EOT.
   static let wake: UInt8 = 0x58
 }
 

@@ -129,7 +129,7 @@ extension FreeStyleFamily {
 }
 
 /// One session with a FreeStyle meter. The protocol has no message that ends a session, so the next session
-/// first discards pending data.
+/// first discards what the meter still sends for the earlier one.
 final class FreeStyleSession {
   /// The time to wait for a report. A meter sends one every few milliseconds, and other programs allow three
   /// to five seconds.
