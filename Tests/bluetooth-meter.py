@@ -77,7 +77,7 @@ class Radio(Controller):
     """A controller of Bluetooth 4.2. It also ends a connection that has only begun, as the kernel expects after a
     cancellation.
 
-    A controller with privacy or extended advertising would have to report a connection by another event, for which
+    A controller with privacy or extended advertising would report a connection by another event, for which
     the kernel waits.
     """
 

@@ -4,8 +4,8 @@
 
 The argument is a JSON object with these members, and their defaults: adapters (1), powered (true; or false, or
 "blocked"), denied (false), profiles (true), and meters. Each meter has address, name, passkey (null if none is
-requested), paired, inReach, records ([number, hexadecimal bytes]), count, end, values, bonded, lost (the meter has
-lost the pairing), adapter and vanishesAfter. The peer prints "ready" when it can be called, and each request to a
+requested), paired, inReach, and records ([number, hexadecimal bytes]). It also has count, end, values, bonded, lost
+(the meter has lost the pairing), adapter and vanishesAfter. The peer prints "ready" when it can be called, and each request to a
 meter as a line.
 
 The peer is written from the documents of BlueZ's interfaces and of the Glucose Profile. It does nothing that the

@@ -185,7 +185,7 @@ echo "== a database with TLS, roles and tables"
 pg_createcluster 15 main >>"$log"
 run TLS-to-the-database.1
 install_file TLS-to-the-database.2
-# The page says that these lines go before those in the file. Here they replace the file.
+# By the page, these lines precede those in the file. Here they replace the file.
 install_file TLS-to-the-database.3
 chown postgres /etc/postgresql/15/main/pg_hba.conf
 pg_ctlcluster 15 main start

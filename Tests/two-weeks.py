@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Lets a job of the program fetch every five minutes for two weeks, with a clock of libfaketime, from two sources
-that keep values for half a day. One is a phone that states instants. The other is a file with shown times, in a
+"""Lets a job of the program fetch every five minutes for two weeks, with a clock of libfaketime.
+Both of its sources keep values for half a day. One is a phone that states instants. The other is a file with shown times, in a
 zone whose clocks are put back. The sources fail for minutes, for hours and for two days. A sensor ends and the
 next one begins, and a password changes.
 

@@ -34,7 +34,7 @@ enum PostgresSchema {
       guid text COLLATE "C" NOT NULL UNIQUE CHECK (length(guid) = 36),
       name text COLLATE "C" NOT NULL UNIQUE CHECK (length(name) BETWEEN 1 AND 64)
     );
-    -- A token is found by its hash, which is all that is stored of it.
+    -- A token is looked up by its hash. Nothing else of it is stored.
     CREATE TABLE glucoport.login (
       name text COLLATE "C" PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 64),
       token_hash bytea NOT NULL UNIQUE CHECK (octet_length(token_hash) = 32),
@@ -152,7 +152,7 @@ enum PostgresSchema {
 
   private static let pageLinks = [
     """
-    -- A link to pages is found by the hash of its secret, which is all that is stored of it.
+    -- A link to pages is looked up by the hash of its secret. Nothing else of it is stored.
     CREATE TABLE glucoport.page_link (
       secret_hash bytea PRIMARY KEY CHECK (octet_length(secret_hash) = 32),
       place bigint GENERATED ALWAYS AS IDENTITY,

@@ -84,7 +84,7 @@ package enum SharedSchema {
   /// - Parameter columns: additional columns and checks of a content, each preceded by a comma.
   package static func contents(_ columns: String = "") -> String {
     """
-    -- Whole where held is size, which is written only with a content that has its digest.
+    -- A content is complete if `held` equals `size`. This is written only after the digest was verified.
     CREATE TABLE blob (
       digest TEXT PRIMARY KEY CHECK (length(digest) = 64),
       size INTEGER NOT NULL CHECK (size >= 0),
@@ -98,7 +98,7 @@ package enum SharedSchema {
       UNIQUE (digest, start)
     ) STRICT;
 
-    -- What came of a content and does not have its digest is removed, as long as it is not whole.
+    -- The parts of a complete content are never deleted. Parts of a content with a wrong digest are.
     CREATE TRIGGER blob_part_stays BEFORE DELETE ON blob_part
     WHEN (SELECT held = size FROM blob WHERE digest = OLD.digest)
     BEGIN SELECT RAISE(ABORT, 'the content of attachments is never deleted'); END;
@@ -132,7 +132,7 @@ package enum PermanentDataRules {
     WHEN EXISTS (SELECT 1 FROM blob WHERE digest = NEW.digest AND held = size)
     BEGIN SELECT RAISE(ABORT, 'the content of attachments is immutable'); END;
 
-    -- A row takes the number of another one only where the statement gives the number.
+    -- An insert replaces a row only if it states that row's number.
     CREATE TRIGGER blob_part_is_not_replaced BEFORE INSERT ON blob_part
     WHEN EXISTS (SELECT 1 FROM blob WHERE digest = NEW.digest AND held = size)
       OR EXISTS (SELECT 1 FROM blob_part WHERE rowid = NEW.rowid)

@@ -27,8 +27,8 @@ enum LogbookSchema {
     ])
 
   private static let tables = """
-    -- From which number on this tag is in positions: each process that writes begins an epoch, so that numbers
-    -- that were given after a backup are not taken for those that are given after its restore.
+    -- The first number of each epoch, with the tag of its positions. Each process that writes begins an epoch. So
+    -- numbers after a restore differ from equal numbers after the backup.
     CREATE TABLE epoch (first_seq INTEGER PRIMARY KEY, tag TEXT NOT NULL CHECK (length(tag) = 8)) STRICT;
 
     CREATE TABLE node (
@@ -46,7 +46,7 @@ enum LogbookSchema {
       UNIQUE (device, kind, position_kind)
     ) STRICT;
 
-    -- Without REFERENCES, whose check of every row costs a fifth of an insert.
+    -- The table has no REFERENCES, since their check takes a fifth of the time of an insert.
     CREATE TABLE reading (
       seq INTEGER PRIMARY KEY,
       series INTEGER NOT NULL,
@@ -71,7 +71,7 @@ enum LogbookSchema {
       CHECK (json_extract(state, '$.deleted') IS 0 OR json_extract(state, '$.fields') IS '{}')
     ) STRICT, WITHOUT ROWID;
 
-    -- The last change of a record that was accepted from a node, for the node that asks again.
+    -- The last change of a record that was accepted from each node, for a repeated request.
     CREATE TABLE accepted (
       guid TEXT NOT NULL REFERENCES record(guid),
       -- The node that first sent the change; it may have taken another id since.
@@ -194,7 +194,7 @@ enum LogbookFileRules {
     CREATE TRIGGER accepted_stays BEFORE DELETE ON accepted
     BEGIN SELECT RAISE(ABORT, 'what was accepted is never deleted'); END;
 
-    -- An equal version comes with a merge, which sends other content under the version that was sent before.
+    -- The version stays equal for a merge, which sends other content under the version that was sent before.
     CREATE TRIGGER accepted_rises BEFORE UPDATE ON accepted
     WHEN NEW.guid <> OLD.guid OR NEW.node <> OLD.node OR NEW.version < OLD.version
     BEGIN SELECT RAISE(ABORT, 'the accepted version of a node rises'); END;

@@ -171,7 +171,7 @@ enum LoginSchema {
       name TEXT NOT NULL UNIQUE CHECK (length(name) BETWEEN 1 AND 64)
     ) STRICT, WITHOUT ROWID;
 
-    -- A token is found by its hash, which is all that is kept of it.
+    -- A token is looked up by its hash. Nothing else of it is stored.
     CREATE TABLE login (
       name TEXT PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 64),
       token_hash BLOB NOT NULL UNIQUE CHECK (length(token_hash) = 32),
@@ -193,7 +193,8 @@ enum LoginSchema {
     """
 
   private static let purgedTables = """
-    -- Logbooks that were removed permanently, and the hashes of their tokens, so that each gets this answer. No name is kept.
+    -- Logbooks that were removed permanently, and the hashes of their tokens, so that each token gets this answer.
+    -- No name is kept.
     CREATE TABLE purged (logbook TEXT PRIMARY KEY CHECK (length(logbook) = 36)) STRICT, WITHOUT ROWID;
 
     CREATE TABLE purged_token (

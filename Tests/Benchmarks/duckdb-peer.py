@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Imports generic CSV with DuckDB into a new SQLite file, with the same unique key: duckdb-peer.py INPUT STORE.
 
-With --check instead of arguments, the exit status only says whether DuckDB and its SQLite extension are installed.
+With --check instead of arguments, the exit status only shows whether DuckDB and its SQLite extension are installed.
 """
 
 import pathlib

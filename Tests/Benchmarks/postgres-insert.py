@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares two ways to store a batch of readings in PostgreSQL, through libpq and in binary: one statement with an array
-for each column (unnest), and COPY into a temporary table that is dropped with the transaction, from which a statement
-inserts. Each way stores new readings, and then the same readings again. The ways alternate in each run, so that other work
+"""Compares two ways to store a batch of readings in PostgreSQL, through libpq and in binary. The first way is one
+statement with an array for each column (unnest). The second one is COPY into a temporary table, from which a statement
+inserts, and which is dropped with the transaction. Each way stores new readings, and then the same readings again. The ways alternate in each run, so that other work
 slows both. A third way looks up known readings instead of inserting them, as a server does with large batches that
 are known.
     Tests/Benchmarks/postgres-insert.py ADDRESS [RUNS]

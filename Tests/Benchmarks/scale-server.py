@@ -5,7 +5,7 @@ the logbook, a second upload, and the memory of the server. Fails if large logbo
 between them, or if the server takes over 256 MiB.
     Tests/Benchmarks/scale-server.py PROGRAM [LOGBOOKS]
 The size is simulated: each logbook has a few hundred readings and its schema. The file of a large logbook is extended
-by a hole to the length for a million readings, and its header states this number of pages. So a thousand logbooks do
+by a hole to the length for a million readings. Its header states this number of pages. So a thousand logbooks do
 not take 50 GB."""
 
 import http.client

@@ -12,8 +12,8 @@ Kinds:
   lines     lines that a person or a program could type, and damaged ones, are given to 'add -' and to 'add'
   disk      strace(1) lets one call of the system fail, or all from one on, while a command reads or writes a store
 
-Each trial has a seed, which is printed with what was found. A trial fails if a program ends by a signal, with a status that
-no manual page has, after more than 20 seconds (120 with a server), or if it needs more than 2 GiB. After damaged requests the
+Each trial has a seed, which is printed with what was found. A trial fails if a program ends by a signal, or with a status
+that no manual page has. It also fails after more than 20 seconds (120 with a server), or 2 GiB of memory. After damaged requests the
 server still answers for the other logbook. After damaged answers an undamaged upload makes both sides equal. Nothing of a
 hostile schema comes into a store. Each line has one answer, what it names is in the store, and all strict lines are stored or
 none. After a failing call the store is sound, and a command that ended with 0 did and printed all of it."""

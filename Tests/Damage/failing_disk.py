@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A file system whose requests fail when a test requests it. It uses the kernel's FUSE protocol without a library.
 
-It shows a folder of the disk. strace(1) can only make system calls fail. Here, also pages that a program has mapped fail, and
-every later request can fail, as for a disk that is unplugged or a file server that is gone."""
+It shows a folder of the disk. strace(1) can only make system calls fail. Here, also pages that a program has mapped fail.
+Every later request can fail, too, as for a disk that is unplugged or a file server that is gone."""
 import ctypes
 import errno
 import mmap
@@ -36,8 +36,8 @@ class FailingDisk:
 
     def __init__(self, folder, place):
         self.folder = folder
-        # Five numbers: the operation that fails, how many of these operations succeed before the first
-        # failure, whether all later ones fail, the error, and how many have failed.
+        # Five numbers: the operation that fails, how many of these operations succeed first, whether all later
+        # ones fail, the error, and how many have failed.
         self.plan = mmap.mmap(-1, 20)
         self.heal()
         device = os.open("/dev/fuse", os.O_RDWR)

@@ -8,7 +8,8 @@ Kinds:
   sockets      the same connections at a socket of the service manager, while the server is killed and started
 
 The server runs in a separate network, so this needs root or namespaces for users. It fails if a patient client of another
-address waits too long, if the server ends, keeps too much memory or too many files, or if a login is accepted that must not be."""
+address waits too long, or if a login is accepted that must not be. It also fails if the server ends, or keeps too much memory
+or too many files."""
 import ctypes
 import http.client
 import os

@@ -71,7 +71,7 @@ import Testing
     #expect(failure?.message.contains("Export it again") == true)
   }
 
-  @Test func aDateThatDoesNotExistSaysNothingAboutTheOrder() throws {
+  @Test func aDateThatDoesNotExistShowsNothingAboutTheOrder() throws {
     let export = try TextExport(Self.table(["03/04/2026", "45/31/2026", "31/02/2026"])) {
       $0.dateOrder = "dmy"
     }

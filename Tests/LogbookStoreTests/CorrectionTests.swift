@@ -58,7 +58,8 @@ import Testing
       ])
   }
 
-  /// A diary whose source does not say that a person typed its finger sticks. The first one has this number.
+  /// A diary whose source does not state that a person typed its finger sticks. The first one has this
+  /// number.
   private func diary(_ number: Double, sharing count: Int, serial: String = "") -> IngestBatch {
     let readings = (0...count).map { place in
       let number = place == 0 ? number : 7 + Double(place) / 10

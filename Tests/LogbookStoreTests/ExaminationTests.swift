@@ -195,8 +195,8 @@ import Testing
     #expect(failure?.category == .badInput && failure?.message.contains(": \(name); ") == true)
   }
 
-  /// SQLite's error for a full disk does not say whether it is the disk of the store or of SQLite's temporary
-  /// files.
+  /// SQLite's error for a full disk does not show whether it is the disk of the store or of SQLite's
+  /// temporary files.
   @Test func aDiskWithSpaceIsDistinguishedFromAFullOrMissingOne() {
     #expect(StoreFile.hasRoom(scratch.path))
     #expect(

@@ -4,8 +4,8 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Tests inputs that say little about their person or zone: finger sticks of two persons, titles, and columns
-/// that contradict the given zone.
+/// Tests inputs that state little about their person or zone: finger sticks of two persons, titles, and
+/// columns that contradict the given zone.
 @Suite(.timeLimit(.minutes(10)))
 struct OthersSticksTests {
   /// Four finger sticks a day for two weeks. All persons measure at about the same minutes, with different

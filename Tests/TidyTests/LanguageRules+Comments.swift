@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds words that plain English avoids in comments of Swift files and shell scripts, and in names of tests.
+/// Finds words that plain English avoids in comments of Swift files, of SQL in their literals and of scripts,
+/// and in names of tests.
 extension LanguageRules {
   /// Each word with the words to use instead.
   static let commentWords: [(word: String, better: String)] = [
@@ -8,6 +9,7 @@ extension LanguageRules {
     ("whoever", "the caller, callers"), ("so many", "N, at most N"), ("has to", "must"), ("have to", "must"),
     ("is to be", "is, must"), ("are to be", "are, must"), ("stands", "is, is stored"), ("alone", "only"),
     ("beside", "next to, with"), ("tells", "states, reports"), ("of its own", "separate, its"),
+    ("says", "states, names, means"),
   ]
 
   private static let noNoun = (word: "is no", better: "is not a")
@@ -44,7 +46,9 @@ extension LanguageRules {
 
   /// The paragraphs of comments, without code in backticks. List items are separate paragraphs.
   private static func comments(of file: SourceFile) -> [(line: Int, text: String)] {
-    let paragraphs = file.isScript ? scriptComments(of: file) : swiftComments(of: file)
+    let paragraphs =
+      file.isPython
+      ? pythonComments(of: file) : file.isScript ? scriptComments(of: file) : swiftComments(of: file)
     return paragraphs.all.map { ($0.line, withoutCode($0.text)) }
   }
 
@@ -53,6 +57,10 @@ extension LanguageRules {
     var isInString = false
     for (number, line) in file.numbered {
       let text = line.drop { $0 == " " }
+      if isInString, isFreeSQLComment(number, in: file) {
+        paragraphs.add(text.drop { $0 == "-" }.drop { $0 == " " }, at: number)
+        continue
+      }
       guard !isInString, text.hasPrefix("//") else {
         paragraphs.end()
         if text.replacing("#\"\"\"#", with: "").contains("\"\"\"") { isInString.toggle() }
@@ -60,6 +68,44 @@ extension LanguageRules {
         continue
       }
       paragraphs.add(text.drop { $0 == "/" }.drop { $0 == " " }, at: number)
+    }
+    return paragraphs
+  }
+
+  /// Whether a line in a string literal is a comment of SQL that precedes a statement. Comments within a
+  /// statement are not checked, since SQLite stores the text of a statement. It is part of the checksum of a
+  /// schema, so such a comment can only change with the next version of the schema.
+  private static func isFreeSQLComment(_ number: Int, in file: SourceFile) -> Bool {
+    func isComment(_ line: String) -> Bool { line.drop { $0 == " " }.hasPrefix("-- ") }
+    guard isComment(file.lines[number - 1]),
+      let next = file.lines[number...].first(where: { !isComment($0) })?.drop(while: { $0 == " " })
+    else { return false }
+    return ["CREATE ", "INSERT ", "DELETE ", "UPDATE "].contains(where: next.hasPrefix)
+  }
+
+  /// The comments and the docstrings of a Python script, without its first line and the licence. Lines of a
+  /// docstring that are indented more than the first line show how to call the script, and are left out.
+  private static func pythonComments(of file: SourceFile) -> Paragraphs {
+    var paragraphs = Paragraphs()
+    var (isInString, docIndent): (Bool, Int?) = (false, nil)
+    for (number, line) in file.numbered {
+      let text = line.drop { $0 == " " }
+      let indent = line.count - text.count
+      let marks = text.ranges(of: "\"\"\"").count
+      let words = text.replacing("\"\"\"", with: "")
+      if let first = docIndent {
+        if indent > first { paragraphs.end() } else { paragraphs.add(words[...], at: number) }
+        if marks > 0 { docIndent = nil }
+      } else if !isInString, text.hasPrefix("\"\"\"") {
+        paragraphs.end()
+        paragraphs.add(words[...], at: number)
+        if marks == 1 { docIndent = indent }
+      } else if !isInString, text.hasPrefix("# "), !text.hasPrefix("# SPDX-") {
+        paragraphs.add(text.dropFirst(2), at: number)
+      } else {
+        paragraphs.end()
+        if !marks.isMultiple(of: 2) { isInString.toggle() }
+      }
     }
     return paragraphs
   }

@@ -37,9 +37,10 @@ import Testing
 
   @Test func commentsAndNamesOfTestsArePlainEnglish() throws {
     let files = try SourceFile.all().filter { file in
-      file.isScript || file.isSwift && ["Sources/", "Tests/"].contains { file.path.hasPrefix($0) }
+      file.isScript || file.isPython
+        || file.isSwift && ["Sources/", "Tests/"].contains { file.path.hasPrefix($0) }
     }
-    #expect(files.contains { $0.isScript })
+    #expect(files.contains { $0.isScript } && files.contains { $0.isPython })
     #expect(files.flatMap(LanguageRules.hardWords) == [])
   }
 
@@ -52,6 +53,32 @@ import Testing
     ])
   func theLanguageCheckReportsAvoidedWordsInCommentsOfScripts(_ text: String, _ count: Int) {
     #expect(LanguageRules.hardWords(SourceFile("Tests/a.sh", text)).count == count, "\(text)")
+  }
+
+  @Test(
+    arguments: [
+      ("\"\"\"It has to run.\"\"\"", 1), ("  \"\"\"It has\n  to run.\"\"\"\n# beside", 2),
+      ("# It\n# has to run.", 1),
+      ("a = \"\"\"\nbeside\n\"\"\"\nb = 'behind'\n", 0), ("\"\"\"Runs.\n\n  run.py alone\n\"\"\"", 0),
+      ("#!/bin/behind that", 0), ("\"\"\"One.\"\"\"\nbehind = 1", 0),
+      ("\"\"\"" + Array(repeating: "word", count: 26).joined(separator: " ") + ".\"\"\"", 1),
+    ])
+  func theLanguageCheckReportsAvoidedWordsInCommentsOfPython(_ text: String, _ count: Int) {
+    #expect(LanguageRules.hardWords(SourceFile("Tests/a.py", text)).count == count, "\(text)")
+  }
+
+  @Test(
+    arguments: [
+      ("-- It has to be.\nCREATE TABLE a (", 1), ("-- It has\n-- to be.\nCREATE TRIGGER a", 1),
+      ("-- It stands.\nINSERT INTO a", 1), ("CREATE TABLE a (\n  -- It stands.\n  b TEXT", 0),
+      ("-- It is.\nCREATE TABLE stands (", 0), ("--stands\nCREATE TABLE a (", 0),
+    ])
+  func theLanguageCheckReportsAvoidedWordsInSQLCommentsOutsideOfStatements(_ text: String, _ count: Int) {
+    func found(_ text: String) -> Int {
+      LanguageRules.hardWords(SourceFile("Sources/A/B.swift", text)).count
+    }
+    #expect(found("let a = \"\"\"\n\(text)\n\"\"\"") == count, "\(text)")
+    #expect(found(text) == 0, "\(text)")
   }
 
   @Test(arguments: LanguageRules.commentWords.map(\.word))

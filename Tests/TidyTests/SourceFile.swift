@@ -25,7 +25,10 @@ struct SourceFile {
 
   var isSwift: Bool { path.hasSuffix(".swift") }
 
+  /// Whether this is a shell script.
   var isScript: Bool { path.hasSuffix(".sh") }
+
+  var isPython: Bool { path.hasSuffix(".py") }
 
   /// The room (the module) of a file in `Sources`; empty for others.
   var room: String {

@@ -160,7 +160,7 @@ private struct FailureObject: Encodable {
   let status: Int32
   let hint: String?
 
-  /// The part of a message after its first semicolon, which says what to do next. It is nil if the message
+  /// The part of a message after its first semicolon: what to do next. It is nil if the message
   /// has no such part.
   static func advice(in message: String) -> String? {
     let parts = message.split(separator: "; ").dropFirst()

@@ -7,7 +7,7 @@ import Logbook
 /// these words are refused next to a value. A duration normally states exercise. Next to a word such as
 /// `after`, it states a time, so it is refused, too.
 enum TypedTime {
-  /// Refuses a duration that says when a value was measured: `110 2h after lunch`.
+  /// Refuses a duration that states when a value was measured: `110 2h after lunch`.
   ///
   /// - Parameters:
   ///   - amount: the number with its unit.

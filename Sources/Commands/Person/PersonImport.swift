@@ -162,7 +162,7 @@ struct InputPerson {
 struct MeterOwner {
   /// The names by which the meter may be assigned: its serial numbers, or its model if it has none.
   private let names: [String]
-  /// The start of a message that says where the meter is.
+  /// The start of a message that states where the meter is.
   private let start: String
   private let persons: PersonList
 

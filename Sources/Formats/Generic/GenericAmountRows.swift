@@ -41,7 +41,7 @@ struct GenericAmountRows {
     var verdicts: [[UInt8]: AmountVerdict] = [:]
   }
 
-  /// What the columns together say about the amount of a row.
+  /// What the columns together mean for the amount of a row.
   private struct Judgement {
     /// The first column by which the amount is not read, and its verdict.
     var objection: (column: String, verdict: AmountVerdict)?

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// What a word in a column says about the amount of its row.
+/// What a word in a column means for the amount of its row.
 enum AmountVerdict {
   /// The amount is of the kind in question: a dose, or food.
   case positive
@@ -45,7 +45,7 @@ struct AmountKinds {
     [haveDoses, haveCarbohydrates || haveMeals, haveOthers].count { $0 } > 1
   }
 
-  /// What a word for a meal says about a dose in its row.
+  /// What a word for a meal means for a dose in its row.
   var verdictOnMeals: AmountVerdict {
     if haveCarbohydrates || haveDoses {
       return haveOthers && !haveCorrections ? .other(AmountWords.foodName) : .unknown
@@ -57,7 +57,7 @@ struct AmountKinds {
 
 /// The words that state the kind, the unit or the state of amounts of insulin or carbohydrates.
 enum AmountWords {
-  /// What a column says about the amount of its row.
+  /// What a column states about the amount of its row.
   enum Use { case kind, kindOfDose, unit, state, priming }
 
   static let foodName = "carbohydrates"
@@ -122,7 +122,7 @@ enum AmountWords {
       || (InsulinName.subtype(word.name) != nil && word.words.isDisjoint(with: carbohydrates))
   }
 
-  /// Whether a text by itself says that the amount is a dose. The log of an app has rows such as `Bolus
+  /// Whether a text by itself shows that the amount is a dose. The log of an app has rows such as `Bolus
   /// removed`, so each word must be known. The name of an insulin can have any further words.
   private static func isDose(_ word: HeaderWords) -> Bool {
     guard mentionsDose(word) else { return false }
@@ -277,7 +277,7 @@ enum AmountWords {
     "carb", "carbohydrate", "carbohydrates", "carbs", "cho", "glucides", "hidratos", "kh", "khe",
     "kohlenhydrate", "koolhydraten",
   ]
-  /// Words for meals. For a dose, they can also say what it was for.
+  /// Words for meals. For a dose, they can also state what it was for.
   private static let meals: Set<String> = [
     "breakfast", "brunch", "comida", "dessert", "dinner", "drink", "essen", "food", "lunch", "mahlzeit",
     "meal", "repas", "snack", "supper",

@@ -125,7 +125,7 @@ extension HeaderWords {
     return (own.isRowType || own.isPossibleName || own.isName) && cell.namesDose
   }
 
-  /// Whether a cell of a column of names or kinds says that its row is a dose of insulin.
+  /// Whether a cell of a column of names or kinds states that its row is a dose of insulin.
   var namesDose: Bool {
     words.isDisjoint(with: Self.noDoseWords)
       && (hasStem(Self.insulinStems) || Self.doseCells.contains(name))

@@ -101,7 +101,7 @@ extension GenericFinding {
   }
 
   /// Whether a column may have words for rows that are not readings, such as `forecast`. Often only the last
-  /// rows have such a word. A remark does not count: `average day` says nothing about its reading.
+  /// rows have such a word. A remark does not count: `average day` states nothing about its reading.
   private func mayMarkRows(_ place: Int) -> Bool {
     let words = header.words[place]
     return !words.name.isEmpty && !words.isTime && !words.isRemark && !describesNeighbour(place)

@@ -322,7 +322,7 @@ extension GenericFinding {
     }
   }
 
-  /// Whether each cell of a column is a word with which a diary says when a finger stick was taken.
+  /// Whether each cell of a column is a word with which a diary states when a finger stick was taken.
   private func holdsMealMarks(_ place: Int) -> Bool {
     let cells = header.cells(place)
     return !cells.isEmpty && cells.allSatisfy(MealMark.isMark)

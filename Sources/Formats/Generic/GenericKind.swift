@@ -20,7 +20,7 @@ struct GenericKind {
   /// The sources that columns of sources name, which decide the kind of each row. Nil if a person or the header of
   /// the value column states one kind for all rows.
   private var sources: SourceKinds?
-  /// Whether only the header names a sensor. A source is then a meter only if its own name says so.
+  /// Whether only the header names a sensor. A source is then a meter only if its own name states it.
   private var isReadFromHeader = false
   /// The times of rows whose word is `auto`; nil if the meaning of `auto` is known.
   private var automatic: Cadence?
@@ -303,10 +303,10 @@ struct KindWord {
     self = word
   }
 
-  /// Whether a word says that its row has glucose, and not what measured it.
+  /// Whether a word states that its row has glucose, and not what measured it.
   static func saysOnlyGlucose(_ text: String) -> Bool { onlyGlucose.contains(HeaderWords(text).name) }
 
-  /// Whether a word says that a device sent the value. Both sensors and meters do.
+  /// Whether a word states that a device sent the value. Both sensors and meters do.
   static func saysAutomatic(_ text: String) -> Bool { automatic.contains(HeaderWords(text).name) }
 
   private static let automatic: Set<String> = ["auto", "automatic"]

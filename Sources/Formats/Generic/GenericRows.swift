@@ -361,7 +361,7 @@ struct GenericRows {
         + commands(series.name, series.words.count, hint))
   }
 
-  /// Whether the name of a column says that the column describes the rows, and not a person.
+  /// Whether the name of a column shows that the column describes the rows, and not a person.
   private static func describesRows(_ name: String) -> Bool {
     // Every part must be a known word: `Meter user` has a known word, but names a person.
     let parts = HeaderWords(name).words.subtracting(links)
@@ -484,7 +484,7 @@ struct GenericRows {
     return .read
   }
 
-  /// Whether no column says which rows are read.
+  /// Whether no column states which rows are read.
   var isEmpty: Bool { columns.isEmpty }
 
   /// The reason to reject a row of an input that no survey compared; nil if the row may be read.

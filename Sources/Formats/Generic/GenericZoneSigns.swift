@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// A column that is not read, but says something about the time zones of rows: a zone or a place, an offset,
+/// A column that is not read, but shows something about the time zones of rows: a zone or a place, an offset,
 /// summer time, or a difference to another zone.
 struct ZoneSign {
   enum Meaning { case zone, offset, summerTime, difference, aroundRows }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The words with which a diary says when a finger stick was taken: `Fasting`, `Before breakfast`,
+/// The words with which a diary states when a finger stick was taken: `Fasting`, `Before breakfast`,
 /// `2 h after meal`.
 ///
 /// Such words must not be taken for kinds of rows, such as `Target`, nor for names of persons.

@@ -27,9 +27,9 @@ struct TimeName {
     }
   }
 
-  /// Whether nothing in the name says that its times are those of something else.
+  /// Whether nothing in the name shows that its times are those of something else.
   ///
-  /// A name in an unknown language says nothing, so the cells decide about its column.
+  /// A name in an unknown language means nothing, so the cells decide about its column.
   var isOfMeasurement: Bool { unknown.isEmpty || (isForeign && !isOfOther) }
 
   /// Whether the name is certainly one for times of something else, so that another column of times is used.
@@ -122,7 +122,7 @@ extension TimeName {
     "and", "or", "at", "on", "for", "by", "with", "und", "der", "des", "am", "um", "y", "e", "et", "og",
     "och", "o", "för", "av", "af", "della", "dell", "delle", "à", "a", "al", "aan", "op", "na", "not",
   ]
-  /// Members of objects, and of the tables of databases, that say nothing about a time.
+  /// Members of objects, and of the tables of databases, that mean nothing for a time.
   private static let members: Set<Substring> = [
     "info", "body", "doc", "document", "message", "object", "row", "rows", "point", "points", "list", "egvs",
     "bgs", "index", "column", "field",

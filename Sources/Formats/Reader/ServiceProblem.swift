@@ -13,7 +13,7 @@ package struct ServiceProblem: Sendable {
   package let category: FailureCategory
   /// The sentence for people, with the next step. It quotes no text of the service.
   package let reason: String
-  /// How long to wait before the next request, in seconds; nil if the service does not say.
+  /// How long to wait before the next request, in seconds; nil if the service states no time.
   package let retryAfterSeconds: Int?
 
   /// The maximum size in bytes of an answer that is examined.

@@ -13,9 +13,9 @@ import SQLiteRows
 /// shown times that occur once. A reading with a tick or instant as its position keeps its first value, and
 /// the other value is listed as a revision.
 ///
-/// A finger stick counts as typed by hand if its source says so. It also does if its device has no serial number,
-/// as in a diary or a table. In the second case, two tables could be of two meters. So both exports must have at least
-/// `minShared` equal finger sticks.
+/// A finger stick counts as typed by hand if its source states it. It also does if its device has no serial
+/// number, as in a diary or a table. In the second case, two tables could be of two meters. So both exports
+/// must have at least `minShared` equal finger sticks.
 ///
 /// The withdrawal belongs to the import of the export that shows the correction. An undo of this import shows
 /// the old value again.
@@ -30,7 +30,8 @@ import SQLiteRows
 ///
 /// The readings of the input are in a TEMP table, so that the use of memory does not grow with the input.
 final class Corrections {
-  /// The minimum number of equal finger sticks of two exports whose source does not say that they were typed.
+  /// The minimum number of equal finger sticks of two exports whose source does not state that they were
+  /// typed.
   private static let minShared = 10
 
   private let database: Database
@@ -222,7 +223,7 @@ final class Corrections {
 
     /// The id of the series of the reading.
     let series: Int64
-    /// Whether the source says that a person typed the reading.
+    /// Whether the source states that a person typed the reading.
     var isMarked: Bool { reading.marks.contains(.manual) }
     /// Whether a later export than those with the reading corrected it.
     var isWithdrawn: Bool {

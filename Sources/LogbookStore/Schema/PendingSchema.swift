@@ -8,8 +8,8 @@
 /// reading, which takes a quarter of the time of an import.
 enum PendingSchema {
   static let statements = """
-    -- Positions of a partition between which readings are pending, in ranges that do not overlap. Each pending reading
-    -- is in a range. Others may be in it, too: those that were uploaded before an import added their neighbours.
+    -- Positions of a partition between which readings are pending, in ranges that do not overlap. Each pending
+    -- reading is in a range. A range may also have uploaded readings, if a later import added their neighbours.
     CREATE TABLE pending_range (
       partition INTEGER NOT NULL,
       first_position INTEGER NOT NULL,

@@ -19,7 +19,7 @@ enum QueueSchema {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX queued_record ON queued(number, record) WHERE aspect = 'record';
     CREATE INDEX queued_by_entry ON queued(entry);
-    -- Content goes up in the order in which it was attached.
+    -- Contents are uploaded in the order in which they were attached.
     CREATE INDEX queued_file ON queued(queued_at, record) WHERE aspect = 'file';
 
     CREATE TRIGGER record_is_queued AFTER INSERT ON record WHEN NEW.version > NEW.version_synced
@@ -87,7 +87,7 @@ enum QueueSchema {
     ) STRICT;
     CREATE INDEX download_by_priority ON download(priority, id) WHERE refusal IS NULL;
 
-    -- Ranges of readings, as civil seconds of shown time, that are fetched before all others.
+    -- Ranges of readings that are fetched before all others, in seconds of shown time.
     CREATE TABLE pinned (first INTEGER NOT NULL, last INTEGER NOT NULL, PRIMARY KEY (first, last)) STRICT, WITHOUT ROWID;
 
     """

@@ -7,8 +7,8 @@ enum ReadingSchema {
   static let statements = tables + rules
 
   private static let tables = """
-    -- One device's readings of one kind and position_kind, with the numbers that a count over all readings would give.
-    -- The insert adds to them; the role that writes `uploaded` follows the uploads.
+    -- One device's readings of one kind and position_kind, with the numbers of all and of pending readings. The
+    -- insert adds to these numbers. The role that writes `uploaded` updates them after uploads.
     CREATE TABLE series (
       \(SharedSchema.seriesColumns),
       is_instant INTEGER NOT NULL DEFAULT 0 CHECK (is_instant IN (0, 1)),
@@ -30,7 +30,7 @@ enum ReadingSchema {
       UNIQUE (device, kind, position_kind)
     ) STRICT;
 
-    -- Readings whose source later gave another value: the first is kept, the other is listed here.
+    -- Readings for which the source later stated another value. The first value is kept.
     CREATE TABLE revision (
       ingest INTEGER NOT NULL REFERENCES ingest(id),
       series INTEGER NOT NULL REFERENCES series(id),
@@ -43,9 +43,9 @@ enum ReadingSchema {
       PRIMARY KEY (series, position, value_bucket, occurrence, ingest)
     ) STRICT, WITHOUT ROWID;
 
-    -- A series, a position, a value_bucket and an occurrence are the identity. The partition goes before them, so that
-    -- an import appends even when the devices take turns: all readings of one kind that a shown time places are stored
-    -- together in the order of time, twice as fast to insert as one stretch for each device. Ticks are stored apart; see `series`.
+    -- Series, position, value_bucket and occurrence are the identity. The partition precedes them, so that an
+    -- import appends even if devices take turns. All readings of a kind that a shown time places are in one
+    -- partition, sorted by time. This makes inserts twice as fast. For ticks, see `series`.
     CREATE TABLE reading (
       partition INTEGER NOT NULL,
       position INTEGER NOT NULL,
@@ -60,10 +60,11 @@ enum ReadingSchema {
       CHECK (uploaded >= 0 AND uploaded <= 1 AND \(SharedSchema.readingCheck(offset: offsetCheck))),
       PRIMARY KEY (partition, position, series, value_bucket, occurrence)
     ) STRICT, WITHOUT ROWID;
-    -- Shown times that a clock repeats: few, and placed again when other ticks of the device come.
+    -- Readings in a shown hour that a clock repeats. They are few, and placed again when further ticks of the
+    -- device arrive.
     CREATE INDEX reading_repeated ON reading(series, position) WHERE offset_source >= 3 AND offset_source <= 4;
 
-    -- Readings that the remote refuses permanently, with its words. They stay pending, and are not sent.
+    -- Readings that the remote refuses permanently, with its message. They stay pending, and are not sent.
     CREATE TABLE refusal (
       series INTEGER NOT NULL REFERENCES series(id),
       position INTEGER NOT NULL,
@@ -74,7 +75,7 @@ enum ReadingSchema {
       PRIMARY KEY (series, position, value_bucket, occurrence)
     ) STRICT, WITHOUT ROWID;
 
-    -- Why a reading that was on the remote is to be sent again.
+    -- Why a reading that was on the remote must be sent again.
     CREATE TABLE requeue (
       id INTEGER PRIMARY KEY,
       at INTEGER NOT NULL,
@@ -105,7 +106,7 @@ enum ReadingSchema {
       threshold, marks, ingest ON reading
     BEGIN SELECT RAISE(ABORT, 'readings are immutable'); END;
 
-    -- What the source states of a time never changes: the shown time, or the instant that the zones show.
+    -- The stated part of a time never changes: the shown time, or the instant that the zones show.
     CREATE TRIGGER reading_keeps_its_time AFTER UPDATE OF device_time, derived_offset, offset_source ON reading
     WHEN (OLD.offset_source = 5) <> (NEW.offset_source = 5)
       OR iif(OLD.offset_source = 5, OLD.device_time - OLD.derived_offset, OLD.device_time)

@@ -79,7 +79,7 @@ enum RecordSchema {
       NEW.provenance_format IS NOT OLD.provenance_format OR NEW.provenance_source IS NOT OLD.provenance_source)
     BEGIN SELECT RAISE(ABORT, 'the provenance of a record never changes'); END;
 
-    -- An edit raises the version and leaves every column of sync alone.
+    -- An edit raises the version and changes no column of sync.
     CREATE TRIGGER record_edit_leaves_sync_alone BEFORE UPDATE ON record
     WHEN NEW.version = OLD.version + 1 AND (
       NEW.version_synced IS NOT OLD.version_synced OR NEW.sent_version IS NOT OLD.sent_version
@@ -88,9 +88,9 @@ enum RecordSchema {
       OR NEW.quarantine IS NOT OLD.quarantine OR NEW.quarantined_version IS NOT OLD.quarantined_version)
     BEGIN SELECT RAISE(ABORT, 'an edit leaves the columns of sync alone'); END;
 
-    -- Content changes without a new version in two cases: a pull onto a synced record, or a merge into the version
-    -- that was sent, which takes the remote's base and revision in the same statement. An offset that is
-    -- derived from the zones is no content, and neither is the time at which they show an instant.
+    -- Content changes without a new version in two cases: a pull onto a synced record, and a merge into the sent
+    -- version. The merge also sets the remote's base and revision in the same statement. A derived offset is not
+    -- content, and neither is the time at which the zones show an instant.
     CREATE TRIGGER record_content_is_versioned BEFORE UPDATE ON record
     WHEN NEW.version = OLD.version AND (
       NEW.fields IS NOT OLD.fields OR NEW.deleted IS NOT OLD.deleted OR NEW.entry_guid IS NOT OLD.entry_guid

@@ -109,7 +109,7 @@ enum Schema {
     ) STRICT;
     CREATE INDEX rejection_by_ingest ON rejection(ingest);
 
-    -- The server that the store syncs with. A removed one leaves behind which logbook this store was synced with.
+    -- The server with which the store syncs. After a removal, the row still has the id of the logbook.
     CREATE TABLE remote (
       id INTEGER PRIMARY KEY CHECK (id = 1),
       kind TEXT,
@@ -153,7 +153,8 @@ enum Schema {
 /// The table of people's actions in this store, for `undo`. It is never sent.
 enum ActionSchema {
   static let statements = """
-    -- In order; an import is a row of `ingest` and comes before the actions that name it as the latest.
+    -- Actions in the order of their numbers. An import is a row of `ingest`. It precedes the actions that name it
+    -- as the latest.
     CREATE TABLE action (
       id INTEGER PRIMARY KEY,
       kind TEXT NOT NULL CHECK (kind IN ('add', 'edit', 'delete', 'hide', 'restore')),
@@ -162,7 +163,7 @@ enum ActionSchema {
       is_undone INTEGER NOT NULL DEFAULT 0 CHECK (is_undone IN (0, 1))
     ) STRICT;
 
-    -- The records of an action before and after it; a record that it added has only the second row.
+    -- The records of an action before and after it. A record that the action added has only the second row.
     CREATE TABLE action_state (
       action INTEGER NOT NULL REFERENCES action(id) ON DELETE CASCADE,
       guid TEXT NOT NULL,
@@ -178,7 +179,7 @@ enum ActionSchema {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX action_state_by_record ON action_state(guid);
 
-    -- What `redo` does again, the last row first. A new action or import leaves nothing.
+    -- What `redo` does again, the last row first. A new action or import deletes these rows.
     CREATE TABLE redo (
       id INTEGER PRIMARY KEY,
       ingest INTEGER UNIQUE REFERENCES ingest(id),
@@ -206,7 +207,8 @@ enum ContentSchema {
     CREATE TRIGGER blob_stays BEFORE DELETE ON blob
     BEGIN SELECT RAISE(ABORT, 'the content of attachments is never deleted'); END;
 
-    -- How many bytes a content has is only known when it is whole: until then, what is fetched was merely said to be it.
+    -- The size of a content is certain only when the content is complete. Before that, it is only the remote's
+    -- statement.
     CREATE TRIGGER blob_is_immutable BEFORE UPDATE ON blob
     WHEN NEW.digest <> OLD.digest OR (OLD.held = OLD.size AND (NEW.size <> OLD.size OR NEW.held <> OLD.held))
     BEGIN SELECT RAISE(ABORT, 'the content of attachments is immutable'); END;
@@ -216,7 +218,8 @@ enum ContentSchema {
 /// The table of what inputs stated about the store's person. It is never sent.
 enum PersonSchema {
   static let statements = """
-    -- Digests with the salt of this store, or of one that was merged into it. What an undone import stated does not count.
+    -- Digests with the salt of this store, or of a store that was merged into it. The statements of an undone
+    -- import are ignored.
     CREATE TABLE stated_person (
       ingest INTEGER NOT NULL REFERENCES ingest(id),
       -- 0: a name; 1: an id; 2: a date of birth.
@@ -235,8 +238,8 @@ enum PersonSchema {
 /// The table of the readings that the remote has in documents of other programs.
 enum SameReadingSchema {
   static let statements = """
-    -- `document` is the key of the reading that the document gives: the 16 bytes of its identity. Several readings may be
-    -- one document's, and several documents may hold one reading.
+    -- `document` is the key of the reading in the document: the 16 bytes of its identity. Several readings may
+    -- have the same document, and several documents may have the same reading.
     CREATE TABLE same_as (
       series INTEGER NOT NULL REFERENCES series(id),
       position INTEGER NOT NULL,

@@ -3,9 +3,9 @@
 /// The documents known to be on a remote site (Nightscout), which stores only instants and no withdrawals.
 enum SiteSchema {
   static let statements = """
-    -- Readings whose documents are to be moved on the site, since a change of zone gave them another instant. Only such
-    -- a change adds rows, and only an upload that moved the document, or a change back, removes them. The key is that
-    -- of `reading`, so that a change of all readings appends.
+    -- Readings whose documents must be moved on the site, since a change of zone gave them another instant. Only
+    -- such a change adds rows. Only an upload that moved the document, or a change back, removes them. The key is
+    -- that of `reading`, so that a change of all readings appends.
     CREATE TABLE resend (
       \(key),
       -- The offset before the change, by which the document is placed.
@@ -16,11 +16,11 @@ enum SiteSchema {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX resend_begun ON resend(\(keyColumns)) WHERE is_begun = 1;
 
-    -- The same for records.
+    -- Records whose documents must be moved on the site.
     CREATE TABLE resend_record (guid TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 
-    -- Readings that are not uploaded, whose documents may be on the site all the same: the answer to the request that
-    -- sent them is missing, or they were queued again.
+    -- Pending readings whose documents may be on the site: the answer to their request was lost, or they were
+    -- queued again.
     CREATE TABLE unanswered (
       \(key),
       PRIMARY KEY (\(keyColumns))

@@ -6,10 +6,10 @@ enum StatementSchema {
   static let statements = changes + itemZones + itemChanges
 
   private static let changes = """
-    -- Zone records that changed in this transaction, and records that such a statement lists. It is empty again when the
-    -- transaction ends, because what they state is applied before.
+    -- Zone records that changed in this transaction, and the records that they list. Both are applied before the
+    -- transaction ends, so the table is then empty.
     CREATE TABLE changed_statement (guid TEXT PRIMARY KEY, kind TEXT NOT NULL) STRICT, WITHOUT ROWID;
-    -- The base zone and the periods, which each batch of readings needs: few, and small.
+    -- The base zone and the periods. Each batch of readings needs them. They are few and small.
     CREATE INDEX record_statement ON record(kind, guid) WHERE kind = 'zone' AND json_extract(fields, '$.group') IS NULL;
     CREATE INDEX record_counting ON record(kind, guid) WHERE kind = 'count';
 
@@ -26,7 +26,8 @@ enum StatementSchema {
   /// These tables are derived from the zone records. They are stored, so that an import without a zone need
   /// not decode these records.
   private static let itemZones = """
-    -- Statements of a zone for what an import brought, by the ids of their records. What is withdrawn states nothing.
+    -- Statements of a zone for the items of an import, by the ids of the zone records. Withdrawn statements are
+    -- not in the table.
     CREATE TABLE item_zone (
       guid TEXT PRIMARY KEY,
       zone TEXT NOT NULL,
@@ -38,7 +39,8 @@ enum StatementSchema {
     CREATE INDEX item_zone_latest ON item_zone(made_at);
     CREATE INDEX item_zone_unknown ON item_zone(zone) WHERE is_known = 0;
 
-    -- The series of which one lists readings, whether they are here or not, with the ends of the list.
+    -- The series of which a statement lists readings, also those that the store does not have. Each row has the
+    -- first and the last position in the list.
     CREATE TABLE item_zone_series (
       guid TEXT NOT NULL,
       device TEXT NOT NULL,
@@ -50,7 +52,7 @@ enum StatementSchema {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX item_zone_by_series ON item_zone_series(device, kind, position_kind, last_position, first_position);
 
-    -- The records that one lists, whether they are here or not.
+    -- The records that a statement lists, also those that the store does not have.
     CREATE TABLE item_zone_record (
       record TEXT NOT NULL,
       guid TEXT NOT NULL,
@@ -58,8 +60,8 @@ enum StatementSchema {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX item_zone_record_by_guid ON item_zone_record(guid);
 
-    -- The periods for all devices, of which the later made wins over a statement about the import of a record. The ends
-    -- are shown times, and the instants at which the zone of the period shows them; an open one is the end of all numbers.
+    -- The periods for all devices. Of a period and a statement about the import of a record, the later one wins.
+    -- Both ends are stored as shown times and as instants. An open end is the least or the largest number.
     CREATE TABLE zone_period (
       guid TEXT PRIMARY KEY,
       first_time INTEGER NOT NULL,
@@ -75,7 +77,7 @@ enum StatementSchema {
     """
 
   private static let itemChanges = """
-    -- New readings that a statement may list: empty again when the transaction ends.
+    -- New readings that a statement may list. The table is empty at the end of each transaction.
     CREATE TABLE changed_zone_series (
       id INTEGER PRIMARY KEY,
       series INTEGER NOT NULL REFERENCES series(id),
@@ -83,7 +85,7 @@ enum StatementSchema {
       last_position INTEGER NOT NULL
     ) STRICT;
 
-    -- A statement that is withdrawn with its import, or shown again.
+    -- Updates a statement when its import is undone or redone.
     CREATE TRIGGER statement_is_listed AFTER INSERT ON listed_record
     WHEN EXISTS (SELECT 1 FROM record WHERE guid = NEW.guid AND kind = 'zone')
     BEGIN INSERT INTO changed_statement VALUES (NEW.guid, 'zone') ON CONFLICT DO NOTHING; END;
@@ -94,7 +96,7 @@ enum StatementSchema {
     WHEN EXISTS (SELECT 1 FROM record WHERE guid = OLD.guid AND kind = 'zone')
     BEGIN INSERT INTO changed_statement VALUES (OLD.guid, 'zone') ON CONFLICT DO NOTHING; END;
 
-    -- Whatever writes a record that a statement lists places it by the periods and the base zone first.
+    -- A record that a statement lists is first placed by the periods and the base zone.
     CREATE TRIGGER placed_record_is_new AFTER INSERT ON record
     WHEN NEW.offset_source <> 0 AND EXISTS (SELECT 1 FROM item_zone_record WHERE record = NEW.guid)
     BEGIN INSERT INTO changed_statement VALUES (NEW.guid, 'zone') ON CONFLICT DO NOTHING; END;

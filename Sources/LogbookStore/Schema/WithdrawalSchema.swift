@@ -9,7 +9,8 @@ enum WithdrawalSchema {
   /// The items of an import that the store already had. Items that the import stored are not listed here,
   /// since their rows contain the number of the import.
   private static let provenance = """
-    -- Readings that follow each other in the store, of which those count that no later import than `latest` stored.
+    -- Readings that are stored one after the other. A run includes only readings that no import after `latest`
+    -- stored.
     CREATE TABLE ingest_run (
       ingest INTEGER NOT NULL REFERENCES ingest(id),
       series INTEGER NOT NULL REFERENCES series(id),
@@ -32,8 +33,8 @@ enum WithdrawalSchema {
 
     \(statedContents)
 
-    -- The newest import when the withdrawals of a group came here; 0 for what an import brought itself. What later imports
-    -- brought was decided when they ended.
+    -- For each group of withdrawals, the newest import when it arrived; 0 if an import of this store made it.
+    -- Later imports decided about their items when they ended.
     CREATE TABLE withdrawal_arrival (
       withdrawal TEXT PRIMARY KEY,
       latest INTEGER NOT NULL
@@ -79,7 +80,7 @@ enum WithdrawalSchema {
   ]
 
   private static let results = """
-    -- Readings that are not shown. 1: withdrawn; 2: an equal one of their place is shown.
+    -- Readings that are not shown. 1: the reading is withdrawn. 2: an equal reading at its position is shown.
     CREATE TABLE withdrawn (
       series INTEGER NOT NULL REFERENCES series(id),
       position INTEGER NOT NULL,
@@ -89,7 +90,8 @@ enum WithdrawalSchema {
       PRIMARY KEY (series, position, value_bucket, occurrence)
     ) STRICT, WITHOUT ROWID;
 
-    -- Records that a withdrawal names, whether they are here or not, and whether it hides them as they are.
+    -- Records that a withdrawal names, also those that the store does not have, and whether it hides them as
+    -- they are.
     CREATE TABLE listed_record (
       guid TEXT PRIMARY KEY,
       is_withdrawn INTEGER NOT NULL CHECK (is_withdrawn IN (0, 1))
@@ -125,7 +127,7 @@ enum WithdrawalSchema {
     BEGIN INSERT INTO withdrawal_arrival VALUES (json_extract(NEW.fields, '$.group'),
       iif(NEW.ingest IS NULL, coalesce((SELECT max(id) FROM ingest), 0), 0)) ON CONFLICT DO NOTHING; END;
 
-    -- Who keeps what they say knows by it whether it still holds.
+    -- A cache of withdrawals compares this value to find out whether it is still valid.
     INSERT INTO setting VALUES ('\(WithdrawalCache.stampName)', hex(randomblob(8)));
     CREATE TRIGGER withdrawal_is_stamped AFTER INSERT ON record WHEN NEW.kind = 'withdrawal'
     BEGIN UPDATE setting SET value = hex(randomblob(8)) WHERE name = '\(WithdrawalCache.stampName)'; END;
@@ -136,7 +138,7 @@ enum WithdrawalSchema {
     WHEN EXISTS (SELECT 1 FROM listed_record WHERE guid = NEW.guid)
     BEGIN INSERT INTO changed_record VALUES (NEW.guid) ON CONFLICT DO NOTHING; END;
 
-    -- What is stated of the time is content, and what is derived is not.
+    -- What a record states of its time is content. A derived offset is not.
     CREATE TRIGGER listed_record_changes
     AFTER UPDATE OF fields, device_time, deleted, utc_offset, offset_source ON record
     WHEN (NEW.fields IS NOT OLD.fields OR NEW.deleted <> OLD.deleted OR \(RecordSchema.statedTimeChanges))

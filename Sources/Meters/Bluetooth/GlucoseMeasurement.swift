@@ -184,7 +184,8 @@ enum ControlPointAnswer: Hashable {
   static let success: UInt8 = 0x01
   /// The result if no record is stored.
   static let noRecords: UInt8 = 0x06
-  /// The results by which a meter says that it does not support a request: its op code, operator or operand.
+  /// The results by which a meter reports that it does not support a request: its op code, operator or
+  /// operand.
   static let notSupported: Set<UInt8> = [0x02, 0x03, 0x04, 0x05, 0x09]
 
   /// Parses an indication; nil for other bytes.
