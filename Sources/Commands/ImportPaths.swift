@@ -65,8 +65,8 @@ struct ImportPaths {
     }
   }
 
-  /// The name of another person to whom a folder is assigned. It is nil if there is none, if the folder on the
-  /// command line has the same owner, or if that person's store was chosen.
+  /// The name of another person to whom a folder is assigned. It is nil if there is none, if the folder on
+  /// the command line has the same owner, or if that person's store was chosen.
   private func otherOwner(of folder: String, in root: String) -> String? {
     guard persons.all.count > 1, let owner = persons.owner(ofPath: Host.resolved(folder)) else { return nil }
     if let store, Host.resolved(owner.store) == Host.resolved(store) { return nil }

@@ -162,8 +162,8 @@ final class ImportRun {
     }
   }
 
-  /// Warns of finger sticks, doses and meals that may be another person's, if neither the options nor the input
-  /// states whose they are.
+  /// Warns of finger sticks, doses and meals that may be another person's, if neither the options nor the
+  /// input states whose they are.
   ///
   /// - Parameter doses: the doses and meals of a table whose columns a person named.
   private func warnOfOthersItems(_ report: ImportReport, _ doses: DoseTable) throws {

@@ -15,8 +15,8 @@ package struct ImportPolicy: Sendable {
   /// Whether an input is accepted that states another person than earlier inputs.
   package var acceptsPerson = false
 
-  /// The numbers of the imports of the same workbook in this run. The input never changes their records, since
-  /// another sheet is not a later version of them.
+  /// The numbers of the imports of the same workbook in this run. The input never changes their records,
+  /// since another sheet is not a later version of them.
   package var earlierSheets: [Int64] = []
 
   /// The default policy: it sets no limit on rejections.

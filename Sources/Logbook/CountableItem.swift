@@ -13,8 +13,9 @@ package struct CountableItem: Sendable {
     case bolus, basal, mixed, unknown
   }
 
-  /// The form in which the source states the time. An export that a program writes in another form than before
-  /// states each of its items a second time. The raw values order the forms: items of the first form are kept.
+  /// The form in which the source states the time. An export that a program writes in another form than
+  /// before states each of its items a second time. The raw values order the forms: items of the first form
+  /// are kept.
   package enum TimeForm: Int, Sendable {
     /// A shown time with its offset.
     case offset

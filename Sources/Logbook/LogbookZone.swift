@@ -16,9 +16,9 @@ public struct LogbookZone: Sendable {
   /// The zones stated for imports, by the guid of each imported record. Callers set this property for the
   /// records that they will send next.
   package var recordZones: [String: NamedZone] = [:]
-  /// The range of times (`Stretch`) that contains the time of the last call of `placement(of:)`. Successive rows
-  /// usually have close times. A search in the rules of a zone takes about a thousand times longer than a
-  /// comparison with both ends of this range.
+  /// The range of times (`Stretch`) that contains the time of the last call of `placement(of:)`. Successive
+  /// rows usually have close times. A search in the rules of a zone takes about a thousand times longer than
+  /// a comparison with both ends of this range.
   private var current = Stretch(from: 0, to: 0, placement: Placement(utcOffset: 0, source: .zone))
   private var stretchesByYear: [Int: [Stretch]] = [:]
 

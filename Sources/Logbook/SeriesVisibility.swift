@@ -52,7 +52,8 @@ package struct SeriesVisibility: Sendable {
     listed.reduce(PointRuns([SeriesPoint]())) { $0.union($1.intersection(points)) }
   }
 
-  /// Whether withdrawals hide a reading. A correction at the source is not considered, since `judge` decides about it.
+  /// Whether withdrawals hide a reading. A correction at the source is not considered, since `judge` decides
+  /// about it.
   package func hides(_ point: SeriesPoint, shownAt time: DeviceTime) -> Bool {
     hides(point, shownAt: time, isListed: lists(point))
   }
@@ -67,7 +68,8 @@ package struct SeriesVisibility: Sendable {
   /// Whether the source corrected a reading, and no person decided about it.
   private func isCorrected(_ point: SeriesPoint) -> Bool { corrected.contains(point) && own[point] == nil }
 
-  /// Whether a reading is not corrected, and some import that is not undone contains it. It may be hidden by a person.
+  /// Whether a reading is not corrected, and some import that is not undone contains it. It may be hidden by
+  /// a person.
   private func counts(_ item: Item, isHidden: Bool) -> Bool {
     guard !isCorrected(item.point) else { return false }
     return !isHidden || own[item.point] == true || ruled.contains(item.deviceTime)
@@ -116,8 +118,9 @@ package struct SeriesVisibility: Sendable {
   /// Whether each of the readings at one position is shown, in the order of `place`. `isHidden` states which
   /// readings are withdrawn.
   ///
-  /// A reading that its source corrected is hidden if the place has another one that counts: it is neither corrected
-  /// nor of an undone import. So two stores that decide differently never hide all values of a place.
+  /// A reading that its source corrected is hidden if the place has another one that counts: it is neither
+  /// corrected nor of an undone import. So two stores that decide differently never hide all values of a
+  /// place.
   package func judge(_ place: [Item], isHidden: [Bool]) -> [Verdict] {
     var isHidden = isHidden
     let hasCorrections = !corrected.isEmpty && place.contains { isCorrected($0.point) }

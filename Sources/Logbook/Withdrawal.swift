@@ -14,8 +14,8 @@ package struct Withdrawal: Hashable, Sendable {
     case device(DeviceRule)
     /// One reading. Such a withdrawal has precedence over all others that list the reading.
     case reading(ReadingIdentity)
-    /// The record with this guid. Such a withdrawal has precedence over all others that list the record, unless
-    /// it is limited to one `content`.
+    /// The record with this guid. Such a withdrawal has precedence over all others that list the record,
+    /// unless it is limited to one `content`.
     case record(String)
   }
 
@@ -24,14 +24,15 @@ package struct Withdrawal: Hashable, Sendable {
   package var isHidden: Bool
   /// The reason for people; empty if there is none.
   package var reason: String
-  /// For a record that its source deleted: the digest of the only content that is hidden; empty for any content.
-  /// If `isHidden` is false, a withdrawal with a digest has no effect. See `RecordState.withdrawalDigest`.
+  /// For a record that its source deleted: the digest of the only content that is hidden; empty for any
+  /// content. If `isHidden` is false, a withdrawal with a digest has no effect. See
+  /// `RecordState.withdrawalDigest`.
   package var content: String
 
   /// The reason of a withdrawal that an import writes for a value of a reading that its source corrected.
   package static let correctedAtSource = "corrected at the source"
-  /// The reason after the source restored the value. It also is that of a withdrawal that only states the age of the
-  /// last export with the value. Such a withdrawal has no effect.
+  /// The reason after the source restored the value. It also is that of a withdrawal that only states the age
+  /// of the last export with the value. Such a withdrawal has no effect.
   package static let restoredAtSource = "corrected at the source, then restored"
 
   package init(_ subject: Subject, isHidden: Bool, reason: String = "", content: String = "") {

@@ -121,8 +121,8 @@ extension NightscoutEntry {
     return isTreatment(document, type) ? .treatment : other(document, type, &units)
   }
 
-  /// Whether a document without a sensor's value is a treatment. A document of the type `mbg` is an entry, whatever
-  /// other members its program wrote. No treatment has that type.
+  /// Whether a document without a sensor's value is a treatment. A document of the type `mbg` is an entry,
+  /// whatever other members its program wrote. No treatment has that type.
   @inlinable package static func isTreatment<Document: NightscoutFields>(
     _ document: Document, _ type: Document.Value
   ) -> Bool {

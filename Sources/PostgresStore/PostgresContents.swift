@@ -54,8 +54,8 @@ private struct ContentTable {
     return HeldContent(bytes: try rows.integer(0, 0), size: try rows.integer(0, 1))
   }
 
-  /// Appends a part, while the row with the total size of attachments is locked. After the last part, the whole content is read
-  /// once to verify its digest.
+  /// Appends a part, while the row with the total size of attachments is locked. After the last part, the
+  /// whole content is read once to verify its digest.
   func append(
     _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, limit: Int64
   ) throws -> ContentAnswer {

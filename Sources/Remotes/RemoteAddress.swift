@@ -65,8 +65,8 @@ package struct RemoteAddress: Hashable, Sendable {
   /// Whether both addresses are of one site, which has the same host, port and path.
   package func isSameSite(as other: RemoteAddress) -> Bool { isSameHost(as: other) && path == other.path }
 
-  /// Whether both addresses have the same host and port. The usual ports of `http` and `https` count as equal,
-  /// since one server answers at both.
+  /// Whether both addresses have the same host and port. The usual ports of `http` and `https` count as
+  /// equal, since one server answers at both.
   package func isSameHost(as other: RemoteAddress) -> Bool {
     hostName == other.hostName && (port == other.port || hasUsualPort && other.hasUsualPort)
   }

@@ -7,9 +7,9 @@ import Logbook
 /// profile, which are not among the site's treatments. In three real exports of Loop, temporary rates ran for
 /// 42 to 52 % of the time.
 ///
-/// Each day is judged by the rates in the two weeks before and after it, also by rates outside the period of a
-/// report. So the result for a day is the same in every report. Rates are added in the order of time. Memory
-/// grows with the number of hours that have rates.
+/// Each day is judged by the rates in the two weeks before and after it, also by rates outside the period of
+/// a report. So the result for a day is the same in every report. Rates are added in the order of time.
+/// Memory grows with the number of hours that have rates.
 struct RateCoverage: Sendable {
   /// The seconds of a day with a known rate, and the seconds of the gaps between rates.
   private struct Day: Sendable {

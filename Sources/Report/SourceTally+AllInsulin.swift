@@ -37,30 +37,31 @@ struct InsulinUses: OptionSet, Sendable {
 
 // MARK: - All insulin of two sources, one of which does not state the use of its doses
 
-/// Some sources state the amounts of doses without their use, such as a table with one column for all insulin. Their
-/// doses are compared with the boluses of other sources, but can also be the basal insulin. So on days with doses of
-/// unknown use, all insulin of two sources is compared as well.
+/// Some sources state the amounts of doses without their use, such as a table with one column for all
+/// insulin. Their doses are compared with the boluses of other sources, but can also be the basal insulin. So
+/// on days with doses of unknown use, all insulin of two sources is compared as well.
 extension SourceTally {
-  /// Whether the amounts of two sources with these uses are compared. In a comparison of all insulin, one source
-  /// must have doses of unknown use. Other insulin is compared by its use.
+  /// Whether the amounts of two sources with these uses are compared. In a comparison of all insulin, one
+  /// source must have doses of unknown use. Other insulin is compared by its use.
   func fits(_ uses: InsulinUses, _ others: InsulinUses) -> Bool {
     insulin != .all || uses.contains(.unknown) || others.contains(.unknown)
   }
 
-  /// Whether doses with these uses can be one dose. In a comparison of all insulin, one dose is basal insulin and the
-  /// other one of unknown use. Doses of unknown use are compared with boluses in another tally.
+  /// Whether doses with these uses can be one dose. In a comparison of all insulin, one dose is basal insulin
+  /// and the other one of unknown use. Doses of unknown use are compared with boluses in another tally.
   func canRepeat(_ uses: InsulinUses, _ others: InsulinUses) -> Bool {
     insulin != .all || uses == .basal && others == .unknown || uses == .unknown && others == .basal
   }
 
-  /// The items of a day that are compared. Rates are left out of all insulin, since rates of two sources never add up.
+  /// The items of a day that are compared. Rates are left out of all insulin, since rates of two sources
+  /// never add up.
   func compared(_ day: Day) -> Day { insulin == .all ? day.withoutRates : day }
 
   /// Decides whether all insulin of two sources seems to be the same on a day.
   ///
-  /// The sources agree if the doses of unknown use repeat the basal doses of the other source, or if the daily
-  /// amounts agree. Amounts are only compared if the other source has both basal and other insulin. Otherwise the
-  /// doses of unknown use may be the boluses that go with its basal insulin.
+  /// The sources agree if the doses of unknown use repeat the basal doses of the other source, or if the
+  /// daily amounts agree. Amounts are only compared if the other source has both basal and other insulin.
+  /// Otherwise the doses of unknown use may be the boluses that go with its basal insulin.
   ///
   /// - Parameter common: the days with items that the other source lacks, in both sources.
   mutating func decideAllInsulin(_ day: Int, _ pair: Pair, _ common: [(own: Day, other: Day)]) {
@@ -97,7 +98,8 @@ extension SourceTally.Day {
     !uses.isDisjoint(with: [.basal, .rate]) && !uses.isDisjoint(with: [.bolus, .unknown])
   }
 
-  /// The day without its basal rates. No other source has the same rates as items, so all of them are unmatched.
+  /// The day without its basal rates. No other source has the same rates as items, so all of them are
+  /// unmatched.
   var withoutRates: Self {
     var day = self
     day.total -= rateAmount

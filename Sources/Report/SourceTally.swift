@@ -509,11 +509,12 @@ extension SourceTally {
       && (best.seconds == 0 || best.found.amounts.count >= Self.minAmounts)
   }
 
-  /// Whether one source repeats items of the other on one or two days. For example, a person tries an app for a
-  /// day, to which the pump passes on its doses.
+  /// Whether one source repeats items of the other on one or two days. For example, a person tries an app for
+  /// a day, to which the pump passes on its doses.
   ///
-  /// Equal amounts on one or two days can be chance, so at least three of them must be different. People repeat
-  /// their meals and doses from day to day. So a time difference of more than 12 hours does not show a copy.
+  /// Equal amounts on one or two days can be chance, so at least three of them must be different. People
+  /// repeat their meals and doses from day to day. So a time difference of more than 12 hours does not show a
+  /// copy.
   private func isCopy(_ own: Day, _ other: Day, _ best: (seconds: Int64, found: Shift)?) -> Bool {
     guard let best, abs(best.seconds) <= Self.maxShiftSecondsOfAFewDays else { return false }
     return isPart(own, other, best) && best.found.amounts.count >= Self.minAmounts
@@ -544,8 +545,8 @@ extension SourceTally {
   /// The pairs of sources that seem to state the same items on days of the period. Pairs are left out if a
   /// person decided that both count.
   ///
-  /// - Parameter whole: the comparison of all insulin. Doubts about a part of the insulin are left out if `whole`
-  ///   has the same sources on the same days.
+  /// - Parameter whole: the comparison of all insulin. Doubts about a part of the insulin are left out if
+  ///   `whole` has the same sources on the same days.
   func doubts(_ rules: CountingRules, notIn whole: SourceTally? = nil) -> [SourceDoubt] {
     undecidedPairs(rules).filter { pair, doubt in
       whole.map { doubt.days.isSubset(of: $0.doubtfulDays(of: sources[pair.first], sources[pair.second])) }

@@ -172,8 +172,8 @@ extension UploadSession {
 
 /// The readings of one step `alignSite` whose documents on the site may be at wrong instants.
 struct MoveBatch {
-  /// The readings. The shown time of a reading and the UTC offset of its placement are the instant at which its
-  /// document must be.
+  /// The readings. The shown time of a reading and the UTC offset of its placement are the instant at which
+  /// its document must be.
   let readings: ReadingBatch
   let keys: [ReadingKey]
   /// The primary keys of readings that must be sent even if the remote has no document of them.

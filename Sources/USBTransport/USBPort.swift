@@ -16,8 +16,8 @@ package protocol USBPort: AnyObject {
   func controlOut(_ request: ControlRequest, _ data: [UInt8], within milliseconds: Int) throws(TransportError)
   /// Writes the bytes to a bulk or interrupt endpoint, as one transfer.
   func write(_ bytes: [UInt8], to endpoint: USBEndpoint, within milliseconds: Int) throws(TransportError)
-  /// Reads one transfer of at most `maxBytes`. If `startReading` was called for the endpoint, returns the next
-  /// packet that the device has sent.
+  /// Reads one transfer of at most `maxBytes`. If `startReading` was called for the endpoint, returns the
+  /// next packet that the device has sent.
   func read(_ maxBytes: Int, from endpoint: USBEndpoint, within milliseconds: Int) throws(TransportError)
     -> [UInt8]
   /// Keeps reads pending at an endpoint, so that data which a device sends without a request is not lost.

@@ -143,7 +143,8 @@ import Testing
       ])
   }
 
-  /// Columns that do not state what the amounts are: words of a person, meals, foods, and states of a program.
+  /// Columns that do not state what the amounts are: words of a person, meals, foods, and states of a
+  /// program.
   @Test(arguments: [
     ("Dose,Category", ["5,home", "6,work", "8,school"], "insulin"),
     ("Dose,Type", ["5,Meal", "6,Correction", "8,Snack"], "insulin"),

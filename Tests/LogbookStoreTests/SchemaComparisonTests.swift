@@ -51,8 +51,8 @@ import Testing
     #expect(sum != Schema.checksum)
   }
 
-  /// In the first case, a view with an endless query replaces a table. Without the check, opening the store would
-  /// never end, even for a role that only reads.
+  /// In the first case, a view with an endless query replaces a table. Without the check, opening the store
+  /// would never end, even for a role that only reads.
   @Test(arguments: [
     (
       "table setting",

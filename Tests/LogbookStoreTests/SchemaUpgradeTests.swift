@@ -133,8 +133,8 @@ import Testing
       try database { try String.fetchAll($0, sql: "SELECT y FROM t ORDER BY x") } == ["old 1", "old 2"])
   }
 
-  /// The number of POSIX locks that this process holds on a file. One read of /proc/locks can miss some of them
-  /// while other processes lock and unlock files, so the largest number of ten reads is returned.
+  /// The number of POSIX locks that this process holds on a file. One read of /proc/locks can miss some of
+  /// them while other processes lock and unlock files, so the largest number of ten reads is returned.
   private func locks(on path: String) throws -> Int {
     var status = stat()
     try #require(stat(path, &status) == 0)

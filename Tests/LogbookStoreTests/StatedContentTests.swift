@@ -10,8 +10,8 @@ import Testing
 /// Tests that a store shows what the latest exports state whose imports are not undone. The order of imports,
 /// undos and redos must not matter.
 @Suite struct StatedContentTests {
-  /// One of four weekly exports of a diary. In the second one the dose and the finger stick are corrected, in the
-  /// third one the meal. In the last one the dose and the finger stick have their first values again.
+  /// One of four weekly exports of a diary. In the second one the dose and the finger stick are corrected, in
+  /// the third one the meal. In the last one the dose and the finger stick have their first values again.
   private struct Week {
     let number: Int
     let units: Double
@@ -71,7 +71,8 @@ import Testing
       (Digest.uuid(of: ["record", "test", $0]), $0)
     })
 
-  /// The visible items of a store. An item with two visible values has the sum, which differs from each value.
+  /// The visible items of a store. An item with two visible values has the sum, which differs from each
+  /// value.
   private func shown(_ scratch: ScratchStore) throws -> [String: Double] {
     var items: [String: Double] = [:]
     try scratch.open(.reader).forEachItem(ItemFilter()) { item in
@@ -142,8 +143,8 @@ import Testing
     #expect(try shown(scratch) == Week.all[1].items)
   }
 
-  /// Version 15 had the content of a record before an import changed it, in the table `ingest_change`. The column
-  /// `earlier` was the import that wrote this content first.
+  /// Version 15 had the content of a record before an import changed it, in the table `ingest_change`. The
+  /// column `earlier` was the import that wrote this content first.
   @Test func theUpgradeFromVersion15KeepsWhatImportsStated() throws {
     let scratch = try ScratchStore()
     for number in [0, 1, 2] {

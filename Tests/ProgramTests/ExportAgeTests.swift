@@ -73,8 +73,8 @@ struct ExportAgeTests {
     return "<HealthData><ExportDate value=\"\(exported)\"/>\(records.joined())</HealthData>"
   }
 
-  /// The dose of 12 March was corrected. The newest dose of both exports is the same, and the file of the earlier
-  /// export was copied later.
+  /// The dose of 12 March was corrected. The newest dose of both exports is the same, and the file of the
+  /// earlier export was copied later.
   @Test func aCorrectedDoseOfAppleHealthCountsOnceInEachOrderAndFromAFolder() async throws {
     for names in [["old.xml", "new.xml"], ["new.xml", "old.xml"], [""]] {
       let program = try Program()

@@ -4,8 +4,8 @@ import Foundation
 import TestProgram
 import Testing
 
-/// Tests the warning about an export that has all times of a diary in another time zone than earlier exports, and
-/// the commands in it.
+/// Tests the warning about an export that has all times of a diary in another time zone than earlier exports,
+/// and the commands in it.
 @Suite(.timeLimit(.minutes(10)))
 struct OtherZoneDiaryTests {
   private static let berlin = ["--timezone", "Europe/Berlin"]

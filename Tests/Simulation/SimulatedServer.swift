@@ -10,8 +10,8 @@ import ServerStore
 package protocol SimulatedStorageHost: SimulatedHost {
   /// The logbook in the storage that is open.
   var service: any LogbookService { get }
-  /// The `RunStamp` that checks send with their requests. After the logbook was emptied it must be another one.
-  /// A server keeps the digests that it computed for a stamp, and would answer with the old ones.
+  /// The `RunStamp` that checks send with their requests. After the logbook was emptied it must be another
+  /// one. A server keeps the digests that it computed for a stamp, and would answer with the old ones.
   var observer: RunStamp { get }
   /// Deletes everything except the login and the epoch with which the server began.
   func empty() throws

@@ -8,8 +8,8 @@ import Testing
 
 @testable import Sync
 
-/// Tests that a record has the content of the latest export whose import is not undone. It must not matter which
-/// stores imported the exports, and in which order they are synced.
+/// Tests that a record has the content of the latest export whose import is not undone. It must not matter
+/// which stores imported the exports, and in which order they are synced.
 @Suite(.timeLimit(.minutes(5)))
 struct ReplacedContentTests {
   private static let guid = Digest.uuid(of: ["record", "test", "row"])

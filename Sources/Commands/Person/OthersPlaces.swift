@@ -86,8 +86,8 @@ private enum SharedPlace {
     return try isSite(source, url, site)
   }
 
-  /// Whether two sources have the data of one person. A Nightscout site has one person's data. An address or a
-  /// command can return those of several persons, so the login and the person must be equal, too.
+  /// Whether two sources have the data of one person. A Nightscout site has one person's data. An address or
+  /// a command can return those of several persons, so the login and the person must be equal, too.
   static func isSame(_ one: SourceAccess, _ other: SourceAccess) throws -> Bool {
     guard let url = one.url, let otherURL = other.url else {
       return one.type == other.type && one.command == other.command && one.patient == other.patient

@@ -13,11 +13,11 @@ import LogbookStore
 struct OthersStores {
   /// The number of readings, and of records, that are compared.
   private static let sampleSize = 256
-  /// The minimum number of equal items that show that the other store has the same items. They must also be at
-  /// least half of the items that the other store could have.
+  /// The minimum number of equal items that show that the other store has the same items. They must also be
+  /// at least half of the items that the other store could have.
   private static let minEqual = 12
-  /// The minimum number of equal records that differ in their time of day or content. Two persons may take the
-  /// same basal dose at the same time each day.
+  /// The minimum number of equal records that differ in their time of day or content. Two persons may take
+  /// the same basal dose at the same time each day.
   private static let minDifferent = 6
   /// The minimum number of digits in the name of a record's device, without leading zeros, for which the name
   /// counts as a serial number. Names of programs and models have fewer digits.
@@ -154,8 +154,8 @@ struct OthersStores {
       || serials.contains(where: store.hasShownReadings(ofSerial:))
   }
 
-  /// Whether another store has at least half of the records that it could have. A record that the person's own
-  /// store has, too, does not count as one of them.
+  /// Whether another store has at least half of the records that it could have. A record that the person's
+  /// own store has, too, does not count as one of them.
   private func hasRecords(
     _ records: [ImportedRecord], _ places: [Int], _ format: String, in store: Store
   ) throws -> Bool {
@@ -184,8 +184,8 @@ struct OthersStores {
     return (0..<sampleSize).map { items[$0 * items.count / sampleSize] }
   }
 
-  /// A sample of a store that a person wants to import or restore: all its devices, and its newest readings and
-  /// records. It is compared with the stores of other persons.
+  /// A sample of a store that a person wants to import or restore: all its devices, and its newest readings
+  /// and records. It is compared with the stores of other persons.
   static func sample(of store: Store) throws -> IngestBatch {
     var batch = IngestBatch()
     (batch.devices, batch.readings) = try store.newestReadings(sampleSize)
@@ -215,9 +215,9 @@ extension PersonList {
 }
 
 extension Person {
-  /// Runs work with the person's store, as one of several stores that are compared. If the store is missing or
-  /// unreadable, the result is nil: the fault must not stop the command for another person, and `person list`
-  /// shows it.
+  /// Runs work with the person's store, as one of several stores that are compared. If the store is missing
+  /// or unreadable, the result is nil: the fault must not stop the command for another person, and `person
+  /// list` shows it.
   func readingStore<Value>(_ work: (Store) throws -> Value?) throws -> Value? {
     do {
       guard try Store.exists(path: store) else { return nil }

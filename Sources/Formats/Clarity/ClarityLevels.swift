@@ -138,9 +138,9 @@ struct DeviceClock {
   private var last: Int64?
   private var highest = Int64.min
 
-  /// Places a reading by its tick if its time may be in a repeated hour. A tick is the count of seconds that the
-  /// device keeps apart from its clock. The ticks since the last reading outside the hour show in which of the
-  /// hour's two passes the time is. If a person set the clock, the ticks may match neither pass. Then
+  /// Places a reading by its tick if its time may be in a repeated hour. A tick is the count of seconds that
+  /// the device keeps apart from its clock. The ticks since the last reading outside the hour show in which
+  /// of the hour's two passes the time is. If a person set the clock, the ticks may match neither pass. Then
   /// `placement` is returned.
   ///
   /// - Parameter placement: the zone's placement, in the first pass of a repeated hour.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The latest versions of Observations that an input has in several versions, such as exports of a server that
-/// were joined. The value of an earlier version was wrong, so only the latest version is imported.
+/// The latest versions of Observations that an input has in several versions, such as exports of a server
+/// that were joined. The value of an earlier version was wrong, so only the latest version is imported.
 ///
-/// Source: FHIR R4 `meta.versionId`. Many servers count versions from 1. Other servers use texts as version ids.
-/// Texts have no order, so they are ignored.
+/// Source: FHIR R4 `meta.versionId`. Many servers count versions from 1. Other servers use texts as version
+/// ids. Texts have no order, so they are ignored.
 struct FHIRVersions {
   /// A version of an Observation.
   struct Version {

@@ -5,10 +5,11 @@ import Logbook
 /// Decides whether the amounts of a row are read, in a table in which a person named columns of doses or
 /// carbohydrates. Other columns may state the kind, the unit or the state (such as planned) of each amount.
 ///
-/// In a table with a separate column of glucose or ketones, a column such as `Type` can describe those. There,
-/// only a column such as `Insulin type` is used. The words of a row are compared with closed lists. A row of
-/// another kind is counted under its word. A row is rejected if its word is on no list, since its amount may or
-/// may not be a dose. If several roles share a column, only a row whose words name the role is read for it.
+/// In a table with a separate column of glucose or ketones, a column such as `Type` can describe those.
+/// There, only a column such as `Insulin type` is used. The words of a row are compared with closed lists. A
+/// row of another kind is counted under its word. A row is rejected if its word is on no list, since its
+/// amount may or may not be a dose. If several roles share a column, only a row whose words name the role is
+/// read for it.
 struct GenericAmountRows {
   /// A column that states what the amounts are, and its index in the header.
   private struct Sign {
@@ -27,7 +28,8 @@ struct GenericAmountRows {
     let statesUses: Bool
     /// Whether a person selected the rows by this column, so that unknown words in it are read.
     let isPicked: Bool
-    /// Whether the words show what the column states. Other columns exclude only amounts of known other kinds.
+    /// Whether the words show what the column states. Other columns exclude only amounts of known other
+    /// kinds.
     var isEvident: Bool
     /// What the words name together.
     var kinds = AmountKinds()
@@ -55,7 +57,8 @@ struct GenericAmountRows {
   private let isFood: Bool
   /// Whether the table has different columns for doses and food. A row of either kind may then have both.
   private let hasBoth: Bool
-  /// Whether a column of amounts is also one of glucose or ketones, whose rules count or refuse the other rows.
+  /// Whether a column of amounts is also one of glucose or ketones, whose rules count or refuse the other
+  /// rows.
   let sharesReadings: Bool
   /// Whether doses and food have one column.
   let sharesAmounts: Bool
@@ -127,8 +130,8 @@ struct GenericAmountRows {
       if use == .kindOfDose { return isFood || cells.isEmpty ? nil : Sign(place: place, use: use) }
       // If the table has both doses and food, a column of units can be about either, so it is not read.
       if roles.hasReadings || (use == .unit && roles.hasBoth) { return nil }
-      // A column whose words are on no list does not state what the amounts are. In a column named for kinds of
-      // rows, later words can be on a list.
+      // A column whose words are on no list does not state what the amounts are. In a column named for kinds
+      // of rows, later words can be on a list.
       let isKept = [.state, .priming].contains(use) || (use == .kind && name.isRowType)
       let sign = Sign(place: place, use: use)
       return isKept || isEvident(cells, sign, in: finding, isFood: isFood) ? sign : nil
@@ -144,8 +147,8 @@ struct GenericAmountRows {
     }
   }
 
-  /// Whether the words of a column, whatever its name, are mostly kinds of rows: at least two of doses, food and
-  /// other things.
+  /// Whether the words of a column, whatever its name, are mostly kinds of rows: at least two of doses, food
+  /// and other things.
   private static func namesKinds(_ cells: [String], in name: HeaderWords) -> Bool {
     if name.isTime || name.isRemark || cells.isEmpty { return false }
     let cells = Set(cells)

@@ -16,7 +16,8 @@ enum AmountVerdict {
 
 /// What the words of a column of kinds name, as far as its rows were examined.
 ///
-/// A word for a meal can also state the reason of a dose. Only the other words of its column show its meaning.
+/// A word for a meal can also state the reason of a dose. Only the other words of its column show its
+/// meaning.
 struct AmountKinds {
   /// Whether a word names a dose, and not only a meal or a correction.
   private(set) var haveDoses = false
@@ -132,7 +133,8 @@ enum AmountWords {
     return InsulinName.subtype(rest.joined(separator: " ")) != nil
   }
 
-  /// Whether a word is one for insulin or the name of an insulin, and not a word for its use, such as `bolus`.
+  /// Whether a word is one for insulin or the name of an insulin, and not a word for its use, such as
+  /// `bolus`.
   private static func isOfProduct(_ part: String) -> Bool {
     // Only names, and not words for a use, are also found inside a longer word.
     InsulinName.subtype("x\(part)x") != nil || (!nounsOfDoses.contains(part) && HeaderWords(part).namesDose)
@@ -156,8 +158,8 @@ enum AmountWords {
     doseWords, meals, corrections, carbohydrates, given, kindWords, insulinWords, units, companions,
   ].reduce(into: Set<String>()) { $0.formUnion($1) }
 
-  /// Whether a short text on no list has a word for a dose, but none for insulin, as `Bolus edited` has. It may
-  /// be an event and not the name of an insulin. A longer text is a remark.
+  /// Whether a short text on no list has a word for a dose, but none for insulin, as `Bolus edited` has. It
+  /// may be an event and not the name of an insulin. A longer text is a remark.
   private static func mayBeEvent(_ word: HeaderWords) -> Bool {
     let parts = parts(of: word)
     return parts.count <= maxEventWords && !mentionsInsulin(parts)
@@ -184,8 +186,8 @@ enum AmountWords {
 
   /// Whether a word shows that its column states the kind, the unit or the state of amounts.
   ///
-  /// - Parameter isOfRows: whether the column is named for kinds of rows. In another column, such as `Label`, a
-  ///   phrase with a word for a dose can be a remark.
+  /// - Parameter isOfRows: whether the column is named for kinds of rows. In another column, such as `Label`,
+  ///   a phrase with a word for a dose can be a remark.
   static func isEvidence(_ word: HeaderWords, _ use: Use, isFood: Bool, isOfRows: Bool) -> Bool {
     switch use {
     case .kind where isFood:

@@ -95,7 +95,8 @@ struct GenericHeader {
   var statedZone: String?
   /// What the lines above the header state about the person.
   var statedPersons: [StatedPerson] = []
-  /// What the lines above the header, or the members around the objects, state instead of a person's readings.
+  /// What the lines above the header, or the members around the objects, state instead of a person's
+  /// readings.
   var otherSubject: OtherSubject?
   /// The number of cells that rows have before the first column of the header: 1 if they begin with a row
   /// number that has no name in the header.

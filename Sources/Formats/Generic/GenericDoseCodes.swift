@@ -5,9 +5,9 @@ import Logbook
 extension GenericFinding {
   private static let maxShown = 4
 
-  /// - Throws: `Failure` of category `badInput` if a column states the kinds of doses by codes such as `R`. A code
-  ///   does not show whether the amount is a dose. In the data set T1D-UOM, `R` marks a pump's rate in U/h, and
-  ///   `L` a dose of long-acting insulin.
+  /// - Throws: `Failure` of category `badInput` if a column states the kinds of doses by codes such as `R`. A
+  ///   code does not show whether the amount is a dose. In the data set T1D-UOM, `R` marks a pump's rate in
+  ///   U/h, and `L` a dose of long-acting insulin.
   func requireKnownKindsOfDoses(_ hint: ImportHint) throws {
     let doses = GenericRole.doses.map { columns[$0] }.filter { $0 >= 0 }
     guard let first = doses.first else { return }

@@ -17,8 +17,8 @@ struct GenericKind {
   /// Whether the intervals of the readings are steady, but too long for a sensor and too regular for a
   /// person.
   private(set) var isDoubtful = false
-  /// The sources that columns of sources name, which decide the kind of each row. Nil if a person or the header of
-  /// the value column states one kind for all rows.
+  /// The sources that columns of sources name, which decide the kind of each row. Nil if a person or the
+  /// header of the value column states one kind for all rows.
   private var sources: SourceKinds?
   /// Whether only the header names a sensor. A source is then a meter only if its own name states it.
   private var isReadFromHeader = false

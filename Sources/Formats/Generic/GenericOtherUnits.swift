@@ -37,8 +37,8 @@ extension GenericFinding {
     unitIsDoubtful = true
   }
 
-  /// The sign that the values of a column are not glucose, as text for a message: the head has units, and none of them is
-  /// one of glucose.
+  /// The sign that the values of a column are not glucose, as text for a message: the head has units, and
+  /// none of them is one of glucose.
   func signOfOtherUnits(of value: Int) -> String? {
     guard let place = placeOfOtherUnits(of: value), let cell = header.cells(place).first else { return nil }
     return "\(shownName(cell)) in \(quoted([place])) is not a unit of glucose"

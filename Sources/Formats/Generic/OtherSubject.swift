@@ -155,8 +155,8 @@ private enum AnimalWord {
 
   /// The word for an animal in a name: `Bello (Hund)`, `Bello / dog`, `Bello, dog`, or only the word.
   ///
-  /// Most of these words are also names, as in `Hund, Peter` and `Miller, Cat`. So a word with a capital letter
-  /// counts only if it is a noun, or in brackets.
+  /// Most of these words are also names, as in `Hund, Peter` and `Miller, Cat`. So a word with a capital
+  /// letter counts only if it is a noun, or in brackets.
   private static func word(inName value: String) -> String? {
     let parts = value.split { "(),;/[]|".contains($0) }.map { part in part.split { !$0.isLetter } }
     let hasBrackets = value.contains { "(/[|".contains($0) }
@@ -202,7 +202,8 @@ private enum AnimalWord {
     "животное",
     "ペット", "ペット名", "宠物", "寵物", "반려동물",
   ]
-  /// Labels for an animal that have other meanings, too: `Tier` is German for an animal, and English for a level.
+  /// Labels for an animal that have other meanings, too: `Tier` is German for an animal, and English for a
+  /// level.
   private static let namesOfSeveral: Set<String> = [
     "tier", "dog", "horse", "hund", "katze", "chien", "perro", "gato", "gatto",
   ]

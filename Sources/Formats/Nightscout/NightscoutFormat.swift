@@ -225,8 +225,9 @@ extension NightscoutFormat {
     for reason in content.rejections { out.reject(row, Self.withHint(reason)) }
   }
 
-  /// Reads a document that was deleted on the site. A treatment of another program gives its records, which the
-  /// store hides. Without content, it hides the stored records with its id. Other documents are only counted.
+  /// Reads a document that was deleted on the site. A treatment of another program gives its records, which
+  /// the store hides. Without content, it hides the stored records with its id. Other documents are only
+  /// counted.
   private mutating func readDeleted(_ document: NightscoutRow, into out: inout BatchBuilder) {
     guard document[.sgv].isEmpty, NightscoutEntry.isTreatment(document, document[.type]),
       document.row[columns[Self.movedPlace]].isEmpty, document.row[columns[Self.partsPlace]].isEmpty,

@@ -128,8 +128,8 @@ enum Signature {
     return refusalOfUserEntries(head)
   }
 
-  /// The reason why the log of user entries of AAPS is refused; nil for any other table. The log also has boluses
-  /// and carbohydrates that were removed later, at the time of the entry.
+  /// The reason why the log of user entries of AAPS is refused; nil for any other table. The log also has
+  /// boluses and carbohydrates that were removed later, at the time of the entry.
   static func refusalOfUserEntries(_ head: InputHead) -> String? {
     let isLog = head.rows(UInt8(ascii: ";")).prefix(1).contains { cells in
       let units = cells.map(foldedHeader)

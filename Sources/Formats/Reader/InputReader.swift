@@ -144,8 +144,8 @@ public struct InputReader {
       + [Decision("zone", options.zone.name, options.zoneIsGiven ? .given : .logbook)]
   }
 
-  /// The choices of a person about columns, device, rows and the age of the export. With another choice, the same file counts as
-  /// another input: importing it after an undo shows its items again.
+  /// The choices of a person about columns, device, rows and the age of the export. With another choice, the
+  /// same file counts as another input: importing it after an undo shows its items again.
   private var choices: [Decision] {
     func text(_ pairs: [(String, String)]) -> String {
       ColumnPairs.text(pairs.map { (name: $0.0, value: $0.1) })
@@ -375,8 +375,8 @@ public struct InputReader {
     input.source.isHashing = false
     let rows = try Self.makeRows(layout, input: input, of: parser)
     var picker = picker
-    // The survey may only be needed to find the persons in the rows. Then the parser does not survey the rows,
-    // since it has decided everything from the beginning of the input.
+    // The survey may only be needed to find the persons in the rows. Then the parser does not survey the
+    // rows, since it has decided everything from the beginning of the input.
     let isParserSurveyed = parser.needsSurvey || parser.benefitsFromSurvey
     var isComplete = false
     while !isComplete {

@@ -5,8 +5,8 @@ import GRDB
 package import Logbook
 
 /// Collects the contents of attachments piece by piece outside of the store, so that a slow pipe blocks no
-/// other writer. Later, a transaction moves the contents into the store with `storeCollected`; until then, the store
-/// does not change. Memory holds at most one part.
+/// other writer. Later, a transaction moves the contents into the store with `storeCollected`; until then,
+/// the store does not change. Memory holds at most one part.
 package final class ContentIntake {
   /// The size of a part of a content in the store, in bytes.
   static let partBytes = 256 << 10

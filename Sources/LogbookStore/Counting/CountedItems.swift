@@ -57,8 +57,8 @@ package enum CountingContext {
 }
 
 extension Store {
-  /// Whether the store has finger sticks, hidden or not, of a format that may repeat values of a sensor. If so,
-  /// readings up to a week before and after a period affect which items of the period count.
+  /// Whether the store has finger sticks, hidden or not, of a format that may repeat values of a sensor. If
+  /// so, readings up to a week before and after a period affect which items of the period count.
   package func mayRelaySensors() throws -> Bool { try relayedTimes() != nil }
 
   /// The finger sticks that repeat a sensor's value, as far as they affect the verdicts between two instants.

@@ -17,8 +17,8 @@ struct DiaryItem {
     let text: String
   }
 
-  /// The maximum number of records and of readings that are compared: the newest ones. A diary of ten years has
-  /// about 40,000 doses and meals.
+  /// The maximum number of records and of readings that are compared: the newest ones. A diary of ten years
+  /// has about 40,000 doses and meals.
   private static let maxItems = 50_000
 
   private let key: Key
@@ -28,8 +28,8 @@ struct DiaryItem {
   let instant: Int64
   /// Whether the source states only the shown time, so that the zone determines the instant.
   let isPlaced: Bool
-  /// Whether the item is of a table whose columns a person named. Equal items of such tables count once if they
-  /// have one instant and times in different forms; see `OwnCopies`.
+  /// Whether the item is of a table whose columns a person named. Equal items of such tables count once if
+  /// they have one instant and times in different forms; see `OwnCopies`.
   let isOfTable: Bool
   /// The import that stored the item.
   let ingest: Int64?
@@ -105,7 +105,8 @@ struct DiaryItem {
     return items
   }
 
-  /// The finger sticks whose positions are shown times. Others have an identity that does not depend on a zone.
+  /// The finger sticks whose positions are shown times. Others have an identity that does not depend on a
+  /// zone.
   private static func readings(
     _ database: Database, ingest: Int64, _ times: ClosedRange<Int64>, _ numbers: inout Numbers
   ) throws -> [DiaryItem] {

@@ -6,12 +6,12 @@ import SQLiteRows
 
 /// Counts the items for which the times of two files contradict the times of their newest items.
 ///
-/// Of two exports, the one with the later newest item decides. But an export of some weeks, made after a person
-/// corrected items in the app, has an older newest item than an earlier complete export. Only the time of its file
-/// shows that it was made later. This time cannot decide, since a copied or downloaded file has a new one. An old
-/// export would then replace corrections, and two stores with copies of one file would differ. So the newest item
-/// decides about doses, meals and finger sticks alike. A warning names the command with `--exported`, by which a
-/// person states when the export was made.
+/// Of two exports, the one with the later newest item decides. But an export of some weeks, made after a
+/// person corrected items in the app, has an older newest item than an earlier complete export. Only the time
+/// of its file shows that it was made later. This time cannot decide, since a copied or downloaded file has a
+/// new one. An old export would then replace corrections, and two stores with copies of one file would
+/// differ. So the newest item decides about doses, meals and finger sticks alike. A warning names the command
+/// with `--exported`, by which a person states when the export was made.
 struct FileContradiction {
   /// The number of items of this input that keep the content of an older file.
   private(set) var kept = 0
@@ -20,8 +20,8 @@ struct FileContradiction {
   /// The import of the younger file; nil if it was imported in another store.
   private(set) var younger: Int64?
 
-  /// The minimum number of seconds between the times of two files for a statement about their order. Files that
-  /// are copied together get times in any order within minutes.
+  /// The minimum number of seconds between the times of two files for a statement about their order. Files
+  /// that are copied together get times in any order within minutes.
   private static let minSeconds: Int64 = 3600
 
   /// The sum of the counts for records and for readings.
@@ -63,8 +63,9 @@ extension FileContradiction {
     "\(modified) >= \(ExportAge.modified("this")) + \(minSeconds) AND \(modified) > \(ExportAge.generated("this"))"
   }
 
-  /// The SQL query for the records that this import will change although a younger file has their content. The
-  /// second column is the import of that file. The second part is about files whose import found the content known.
+  /// The SQL query for the records that this import will change although a younger file has their content.
+  /// The second column is the import of that file. The second part is about files whose import found the
+  /// content known.
   private static let replacedRecords = """
     SELECT count(DISTINCT guid), max(import) FROM (
       SELECT record.guid AS guid, CASE WHEN \(ContentExport.isFromRemote) THEN NULL ELSE record.ingest END AS import
@@ -78,8 +79,8 @@ extension FileContradiction {
         AND \(isYoungerThanThis(ExportAge.modified("w"))))
     """
 
-  /// The SQL query for the number of records that differ from their rows in this input and keep the content of
-  /// an older file.
+  /// The SQL query for the number of records that differ from their rows in this input and keep the content
+  /// of an older file.
   private static let keptRecords = """
     SELECT count(*) FROM temp.record_change AS c CROSS JOIN record CROSS JOIN ingest AS this
     WHERE record.guid = c.guid AND this.id = ? AND record.deleted = 0 AND record.imported <> c.imported
@@ -113,9 +114,9 @@ extension FileContradiction {
 // MARK: - The warning
 
 extension IngestWriter {
-  /// The warning that the times of this file and of another one contradict their newest items. It has the command
-  /// that states when the younger one was exported. Nil without such items, and if the same file was imported
-  /// before: a job that imports a folder each night is warned once.
+  /// The warning that the times of this file and of another one contradict their newest items. It has the
+  /// command that states when the younger one was exported. Nil without such items, and if the same file was
+  /// imported before: a job that imports a folder each night is warned once.
   package func contradictingFiles() throws -> String? {
     guard let found = try contradiction, try !wasImportedBefore() else { return nil }
     var sentences: [String] = []
@@ -162,8 +163,8 @@ extension IngestWriter {
           """), arguments: [id]) ?? false
   }
 
-  /// The command that imports a file again with the time of the file as the time of its export. Nil if the import
-  /// read no file or pipe.
+  /// The command that imports a file again with the time of the file as the time of its export. Nil if the
+  /// import read no file or pipe.
   private func commandStatingAge(of ingest: Int64) throws -> String? {
     let row = try Row.fetchOne(
       database.cachedStatement(sql: "SELECT id, \(ExportAge.modified("ingest")) FROM ingest WHERE id = ?"),

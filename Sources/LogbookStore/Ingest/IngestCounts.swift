@@ -36,8 +36,8 @@ package struct IngestCounts: Equatable, Sendable {
   /// The number of records that keep their content although the source changed the row: a person edited or
   /// deleted them, or their content comes from a later export.
   package var keptRecords = 0
-  /// The number of records that the source states as deleted and that this import hid. They are also counted as
-  /// new, known or updated.
+  /// The number of records that the source states as deleted and that this import hid. They are also counted
+  /// as new, known or updated.
   package var deletedRecords = 0
   /// The number of rejected readings and records.
   package var rejected = 0

@@ -132,8 +132,8 @@ extension IngestWriter {
     retyped = doses
   }
 
-  /// Counts the equal rows of doses and meals that no earlier import had. So an injection in two equal parts is
-  /// reported when an export first has the second part, also if the first part is known.
+  /// Counts the equal rows of doses and meals that no earlier import had. So an injection in two equal parts
+  /// is reported when an export first has the second part, also if the first part is known.
   private func countNewEqualRows() throws {
     guard !state.counts.equalRows.isEmpty else { return }
     let earlier = try Row.fetchAll(

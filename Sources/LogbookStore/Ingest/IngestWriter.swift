@@ -38,8 +38,8 @@ package final class IngestWriter {
   /// A sentence about rows that were not stored because another table has records at their times; nil without
   /// such rows.
   package var otherTable: String? { records?.otherTable?.warning }
-  /// A sentence about doses that may be stored twice because their use was corrected at the source; nil without
-  /// such doses. Known at the end of the input.
+  /// A sentence about doses that may be stored twice because their use was corrected at the source; nil
+  /// without such doses. Known at the end of the input.
   package var doubtfulUses: String? { retyped?.warning }
   /// The counts so far.
   package var counts: IngestCounts { state.counts }

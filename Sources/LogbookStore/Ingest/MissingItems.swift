@@ -45,8 +45,8 @@ struct MissingItems {
 
   /// A sentence with the commands that hide the items; nil if none is missing.
   ///
-  /// - Parameter kept: the records that this input contains, but that the import did not update, and those that
-  ///   another warning names.
+  /// - Parameter kept: the records that this input contains, but that the import did not update, and those
+  ///   that another warning names.
   func sentence(kept: Set<String>) throws -> String? {
     let items = try (readings() + records(kept)).sorted { ($0.time, $0.id) < ($1.time, $1.id) }
     guard !items.isEmpty else { return nil }

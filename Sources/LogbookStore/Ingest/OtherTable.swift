@@ -10,8 +10,8 @@ import SQLiteRows
 /// A record of such a table is identified by its time, since the table has no ids. So a table of basal doses
 /// would change the boluses of another file at the same times. Another column of the same file would change
 /// them, too. A later export of one table has mostly equal rows and nearly all earlier rows, or the name and
-/// the columns of the earlier file. In one run, a sheet is never a later version of another sheet of the workbook, even if most of its rows
-/// are equal.
+/// the columns of the earlier file. In one run, a sheet is never a later version of another sheet of the
+/// workbook, even if most of its rows are equal.
 struct OtherTable {
   /// The number of rows that would change records of other files or columns.
   let rows: Int
@@ -21,8 +21,9 @@ struct OtherTable {
   private let condition: String
   private let arguments: StatementArguments
 
-  /// The SQL condition for a change of the amounts of a visible record. The record is of another file, or of other
-  /// columns of a file with the same name. Standard input has no name, so it always counts as another file.
+  /// The SQL condition for a change of the amounts of a visible record. The record is of another file, or of
+  /// other columns of a file with the same name. Standard input has no name, so it always counts as another
+  /// file.
   private static let isOfOtherFile = """
     record.guid = c.guid AND record.fields <> c.fields AND record.deleted = 0 AND \(Withdrawn.record) = 0 AND e.id = record.ingest
       AND this.id = ?1 AND e.format = this.format
@@ -68,12 +69,12 @@ struct OtherTable {
     self.ingest = earlier
   }
 
-  /// A later version of a table lacks few of the earlier version's rows, which a person may have deleted: at most
-  /// one in `share`, or at most `rows`.
+  /// A later version of a table lacks few of the earlier version's rows, which a person may have deleted: at
+  /// most one in `share`, or at most `rows`.
   private static let maxMissing = (share: 5, rows: 2)
 
-  /// Whether this input lacks many records of an earlier import, within the input's first and last time. A later
-  /// export has nearly all of them. Only the kinds of the changed records are compared.
+  /// Whether this input lacks many records of an earlier import, within the input's first and last time. A
+  /// later export has nearly all of them. Only the kinds of the changed records are compared.
   private static func lacksRows(of earlier: Int64, _ ingest: Int64, _ database: Database) throws -> Bool {
     let row = try Row.fetchOne(
       database.cachedStatement(

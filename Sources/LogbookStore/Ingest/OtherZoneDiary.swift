@@ -9,10 +9,10 @@ import SQLiteRows
 /// Some apps store instants and write all times of an export in the zone that the phone has then. After a
 /// journey, an export shows all earlier doses and meals at other times, so they are stored a second time.
 ///
-/// If a person gave the zone of the export, the instants of both exports are equal. Two doses of one person never
-/// have equal instants by chance so often. Without the zone, all items are at one distance from those of earlier
-/// imports. This is not enough evidence, since a person may take equal doses at the same times of each day. So
-/// both exports must have nearly nothing else in this period.
+/// If a person gave the zone of the export, the instants of both exports are equal. Two doses of one person
+/// never have equal instants by chance so often. Without the zone, all items are at one distance from those
+/// of earlier imports. This is not enough evidence, since a person may take equal doses at the same times of
+/// each day. So both exports must have nearly nothing else in this period.
 struct OtherZoneDiary {
   /// The minimum number of items that the input has at other times than earlier imports.
   static let minShared = 10
@@ -61,8 +61,8 @@ struct OtherZoneDiary {
     return nil
   }
 
-  /// The pairs of a new item and an equal earlier one, by their distance. Callers need only distances by which
-  /// zones can differ, and 0.
+  /// The pairs of a new item and an equal earlier one, by their distance. Callers need only distances by
+  /// which zones can differ, and 0.
   private func pairsByDistance() -> [Int64: [Pair]] {
     var earlier: [Int: [Int]] = [:]
     for (index, item) in items.enumerated() where !item.isNew {
@@ -83,8 +83,8 @@ struct OtherZoneDiary {
     return found
   }
 
-  /// The maximum number of equal earlier items that are compared with a new one. A pump's algorithm gives some
-  /// hundred equal doses in two days.
+  /// The maximum number of equal earlier items that are compared with a new one. A pump's algorithm gives
+  /// some hundred equal doses in two days.
   private static let maxEqual = 512
 
   private func countTwiceAtOneInstant(_ new: DiaryItem, _ earlier: DiaryItem) -> Bool {
@@ -96,7 +96,8 @@ struct OtherZoneDiary {
     min(Set(pairs.map(\.new)).count, Set(pairs.map(\.earlier)).count)
   }
 
-  /// Selects the pairs of items whose exports seem to have all times in two zones; none if the exports do not.
+  /// Selects the pairs of items whose exports seem to have all times in two zones; none if the exports do
+  /// not.
   ///
   /// - Parameters:
   ///   - same: the pairs at the same shown time.
@@ -134,8 +135,9 @@ struct OtherZoneDiary {
     return inner.count * 3 >= all.count * 2
   }
 
-  /// Finds the imports that state the earlier items. Returns false if none of them can be undone. Without equal
-  /// instants, it also returns false if this input states the earlier items, since both are items of one export.
+  /// Finds the imports that state the earlier items. Returns false if none of them can be undone. Without
+  /// equal instants, it also returns false if this input states the earlier items, since both are items of
+  /// one export.
   private mutating func findImports(_ database: Database, besides ingest: Int64) throws -> Bool {
     let found = try DiaryItem.imports(of: Set(pairs.map(\.earlier)).sorted().map { items[$0] }, database)
     if !hasEqualInstants, found.count(where: { $0.contains(ingest) }) * 3 >= found.count { return false }
@@ -180,8 +182,8 @@ struct OtherZoneDiary {
 }
 
 extension IngestWriter {
-  /// The warning that the input has the same doses, meals and finger sticks as earlier imports, at the times of
-  /// another zone. Nil without such items.
+  /// The warning that the input has the same doses, meals and finger sticks as earlier imports, at the times
+  /// of another zone. Nil without such items.
   package func diaryInOtherZone() throws -> String? {
     let new = counts.newRecords + counts.newByKind[ReadingKind.smbg.name, default: 0]
     guard !source.isMerge, !source.isFetched, new >= OtherZoneDiary.minShared,

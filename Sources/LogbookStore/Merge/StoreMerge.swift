@@ -132,8 +132,9 @@ private struct AgedRecord {
     }
   }
 
-  /// The SQL condition that an import of the queried store contains a record with its present content. Contents
-  /// that this store got from a remote or by a merge do not count, since they may come from the merging store.
+  /// The SQL condition that an import of the queried store contains a record with its present content.
+  /// Contents that this store got from a remote or by a merge do not count, since they may come from the
+  /// merging store.
   private static let isImportedHere = """
     (\(ContentExport.isImported) AND NOT \(ContentExport.isFromRemote) AND EXISTS (
       SELECT 1 FROM ingest AS w WHERE w.id = record.ingest AND w.digest IS NOT NULL
@@ -363,8 +364,8 @@ private final class RecordMerge {
     return state
   }
 
-  /// Notes that an import of the other store contains a record which this store already had. An undo of an import
-  /// of this store then leaves the record visible.
+  /// Notes that an import of the other store contains a record which this store already had. An undo of an
+  /// import of this store then leaves the record visible.
   private func noteKnown(_ aged: AgedRecord) throws {
     guard ingest != nil, aged.record.state.kind.details?.isListed == true, !isWithdrawn(aged.record) else {
       return
@@ -421,8 +422,8 @@ private final class RecordMerge {
   }
 }
 
-/// The readings that imports of a merged store contain. Undone imports do not count. Neither do readings that the
-/// merged store got from a remote or by a merge: they may come from the merging store.
+/// The readings that imports of a merged store contain. Undone imports do not count. Neither do readings that
+/// the merged store got from a remote or by a merge: they may come from the merging store.
 struct MergedReadings {
   private var points: [SeriesName: PointRuns] = [:]
 

@@ -53,7 +53,8 @@ struct BatchOrder {
   private(set) var restarted: [Int] = []
   private var keys: [Key] = []
 
-  /// Sorts the readings of a batch in the order of the stored readings, and adds each series that `table` lacks.
+  /// Sorts the readings of a batch in the order of the stored readings, and adds each series that `table`
+  /// lacks.
   mutating func arrange(_ readings: [Reading], in table: inout SeriesTable) throws {
     items.removeAll(keepingCapacity: true)
     changed.removeAll(keepingCapacity: true)

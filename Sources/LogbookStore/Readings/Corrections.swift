@@ -20,13 +20,13 @@ import SQLiteRows
 /// The withdrawal belongs to the import of the export that shows the correction. An undo of this import shows
 /// the old value again.
 ///
-/// Other stores know neither the exports of this store nor their ages. If one of several values at a place came from
-/// another store, this store writes a withdrawal without effect for each value that it imported. The age of the export
-/// is synced with it, and shows the other stores how long the source had the value. Until then, what came from
-/// another store counts as of the newest item that came from there.
+/// Other stores know neither the exports of this store nor their ages. If one of several values at a place
+/// came from another store, this store writes a withdrawal without effect for each value that it imported.
+/// The age of the export is synced with it, and shows the other stores how long the source had the value.
+/// Until then, what came from another store counts as of the newest item that came from there.
 ///
-/// A withdrawn value does not hide another one, and `SeriesVisibility` shows a corrected value if no other value of
-/// its place is left.
+/// A withdrawn value does not hide another one, and `SeriesVisibility` shows a corrected value if no other
+/// value of its place is left.
 ///
 /// The readings of the input are in a TEMP table, so that the use of memory does not grow with the input.
 final class Corrections {
@@ -110,8 +110,8 @@ final class Corrections {
     }
   }
 
-  /// The imports that state a withdrawal, with the ages of their exports. For an export of another store, it is a row
-  /// that only has its age.
+  /// The imports that state a withdrawal, with the ages of their exports. For an export of another store, it
+  /// is a row that only has its age.
   private func statements(of verdict: Verdict) throws -> [Int64: ExportAge] {
     var statements = try ages(of: verdict.imports)
     if let age = verdict.otherAge {
@@ -132,8 +132,8 @@ final class Corrections {
     try BroughtItems.state(records: written.guids, database, at: now)
   }
 
-  /// Withdraws values that an upload downloaded or shows again, if a later export of this or another store corrects
-  /// them, and the reverse.
+  /// Withdraws values that an upload downloaded or shows again, if a later export of this or another store
+  /// corrects them, and the reverse.
   fileprivate func writeAfterDownload(_ placer: RecordPlacer) throws {
     try database.executeCached(sql: Self.noteSeveralValues)
     try writeLatest(placer, isSync: true)
@@ -148,11 +148,11 @@ final class Corrections {
     try corrections.writeLatest(RecordPlacer(database), isSync: false)
   }
 
-  /// Writes the withdrawals that do not exist yet, and those that are of a later export than the stored ones. Unlike
-  /// `write`, it uses no TEMP table of an import that has not ended.
+  /// Writes the withdrawals that do not exist yet, and those that are of a later export than the stored ones.
+  /// Unlike `write`, it uses no TEMP table of an import that has not ended.
   ///
-  /// - Parameter isSync: whether a sync writes, which must not change the version of a record. It changes only synced
-  ///   records, and makes them pending.
+  /// - Parameter isSync: whether a sync writes, which must not change the version of a record. It changes
+  ///   only synced records, and makes them pending.
   private func writeLatest(_ placer: RecordPlacer, isSync: Bool) throws {
     for verdict in try verdicts() {
       guard let guid = verdict.record.guid,
@@ -189,7 +189,8 @@ final class Corrections {
     try database.executeCached(sql: "DELETE FROM temp.hand_typed")
   }
 
-  /// Whether a stored withdrawal was only written by imports, states the opposite, and is of an earlier export.
+  /// Whether a stored withdrawal was only written by imports, states the opposite, and is of an earlier
+  /// export.
   private func isEarlier(_ guid: String, than state: RecordState, _ age: ExportAge) throws -> Bool {
     let isHidden = state.fields[Withdrawal.hiddenName] == .flag(true)
     guard let stored = try statement(guid) else { return false }
@@ -211,8 +212,8 @@ final class Corrections {
     let reading: StoredReading
     /// The ages of the exports that contain the reading, by the numbers of their imports.
     let exports: [Int64: ExportAge]
-    /// The age of the last export with this reading that another store imported, if it is known and later than those
-    /// of this store.
+    /// The age of the last export with this reading that another store imported, if it is known and later
+    /// than those of this store.
     let otherAge: ExportAge?
     /// The withdrawal of the reading by an import; nil without one.
     let statement: Statement?
@@ -277,8 +278,8 @@ extension Corrections {
     ORDER BY s.device, s.kind, r.position, r.value_bucket, r.occurrence
     """
 
-  /// The SQL condition that a person typed a reading of the series `s` by hand, and that its shown time occurs
-  /// once.
+  /// The SQL condition that a person typed a reading of the series `s` by hand, and that its shown time
+  /// occurs once.
   private static func isHandTyped(_ table: String) -> String {
     """
     (\(table).marks & \(ReadingMarks.manual.rawValue) <> 0
@@ -373,16 +374,17 @@ extension Corrections {
     }
   }
 
-  /// The imports of exports that have another value in place of the value of `old`. The second result is the age of the
-  /// latest such export that another store imported. These exports are later than the last export with the old value, and that last export
-  /// lacks the other value.
+  /// The imports of exports that have another value in place of the value of `old`. The second result is the
+  /// age of the latest such export that another store imported. These exports are later than the last export
+  /// with the old value, and that last export lacks the other value.
   private func replacements(
     of old: Candidate, in place: [Candidate]
   ) throws -> (imports: Set<Int64>, otherAge: ExportAge?) {
     guard let oldAge = try old.age ?? leastAge(of: old) else { return ([], nil) }
     var (imports, otherAge): (Set<Int64>, ExportAge?) = ([], nil)
     for other in place where !other.isWithdrawn && old.lastImports.isDisjoint(with: other.exports.keys) {
-      // This store imported all known exports with the old value, and another store a later one with the other value.
+      // This store imported all known exports with the old value, and another store a later one with the
+      // other value.
       let areMarked = old.isMarked && other.isMarked
       if areMarked, !old.exports.isEmpty, let age = try other.otherAge ?? leastAge(of: other), age > oldAge {
         otherAge = max(age, otherAge ?? age)
@@ -417,8 +419,8 @@ extension Corrections {
     return count >= Self.minShared
   }
 
-  /// Counts a value of this input that only exports of older files replace, and a value of a younger file that
-  /// this input replaces.
+  /// Counts a value of this input that only exports of older files replace, and a value of a younger file
+  /// that this input replaces.
   private func noteContradiction(_ old: Candidate, _ replacing: Set<Int64>) throws {
     guard let own = try export(ingest) else { return }
     if old.exports[ingest] != nil {
@@ -434,14 +436,16 @@ extension Corrections {
     }
   }
 
-  /// The minimum age of the last export with a reading that only another store imported; nil if nothing shows it.
+  /// The minimum age of the last export with a reading that only another store imported; nil if nothing shows
+  /// it.
   private func leastAge(of candidate: Candidate) throws -> ExportAge? {
     guard candidate.exports.isEmpty, candidate.statement == nil else { return nil }
     return try newestFromRemote(of: candidate.series)
   }
 
-  /// The time of the newest item that came from the remote with a series; nil if no reading of the series did. Exports
-  /// grow, so the last export with any of these readings is not older. Records state the ages of their exports.
+  /// The time of the newest item that came from the remote with a series; nil if no reading of the series
+  /// did. Exports grow, so the last export with any of these readings is not older. Records state the ages of
+  /// their exports.
   private func newestFromRemote(of series: Int64) throws -> ExportAge? {
     if let known = remoteAges[series] { return known }
     let newest = try Int64.fetchOne(
@@ -525,8 +529,8 @@ extension Corrections {
 }
 
 extension SyncTransaction {
-  /// Withdraws hand-typed readings that a later export of any store corrects. Must be called after all pages are
-  /// downloaded.
+  /// Withdraws hand-typed readings that a later export of any store corrects. Must be called after all pages
+  /// are downloaded.
   package func withdrawCorrected() throws {
     try database.execute(sql: Corrections.tables)
     try Corrections(database, ingest: 0).writeAfterDownload(placer)

@@ -3,8 +3,8 @@
 import GRDB
 import Logbook
 
-/// Rows of `ingest` that only have the age of an export of which another store imported contents. With this age,
-/// later exports can correct these contents. Such a row is not an import of this store.
+/// Rows of `ingest` that only have the age of an export of which another store imported contents. With this
+/// age, later exports can correct these contents. Such a row is not an import of this store.
 enum ExportOrigin {
   /// The SQL condition for such a row.
   ///

@@ -65,8 +65,8 @@ final class RecordOrdinals {
     try add(key, ordinal, content: content.text, imported: content.text, given: content.text)
   }
 
-  /// Stores an undecided row until the end of the input. If an equal row is already stored, this one is counted
-  /// as its copy, and the result is false.
+  /// Stores an undecided row until the end of the input. If an equal row is already stored, this one is
+  /// counted as its copy, and the result is false.
   func bufferUndecided(_ row: RecordRow, _ key: RowKey) throws -> Bool {
     let statement = try database.cachedStatement(
       sql: "INSERT INTO temp.open_row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING")

@@ -49,8 +49,8 @@ struct RecordRow {
 }
 
 extension ImportedRecord {
-  /// The guid that identifies the record in every store. If several different rows have one key, it is that of
-  /// the first of them.
+  /// The guid that identifies the record in every store. If several different rows have one key, it is that
+  /// of the first of them.
   ///
   /// - Parameter format: the id of the input's format.
   func guid(format: String) -> String {

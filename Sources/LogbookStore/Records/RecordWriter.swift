@@ -46,8 +46,9 @@ final class RecordWriter {
     var repeated = 0
     var updated = 0
     var kept = 0
-    /// The numbers of further equal rows of doses and meals, by the guids of their records. Two equal doses or
-    /// meals in one minute look like one repeated row. It is empty for a source that is known to repeat rows.
+    /// The numbers of further equal rows of doses and meals, by the guids of their records. Two equal doses
+    /// or meals in one minute look like one repeated row. It is empty for a source that is known to repeat
+    /// rows.
     var equalRows: [String: Int] = [:]
     /// The guids of the records that the source states as deleted.
     var deleted: [String] = []
@@ -124,8 +125,8 @@ final class RecordWriter {
   ///   states are not written again.
   /// - Parameter restoresWithdrawn: whether a withdrawn record may also be changed by an export that is not
   ///   later than the one that wrote it.
-  /// - Parameter deleted: the guids of records that are withdrawn because their source deleted them. Only a later
-  ///   export may change them.
+  /// - Parameter deleted: the guids of records that are withdrawn because their source deleted them. Only a
+  ///   later export may change them.
   func finish(
     undone: [String: Set<String>] = [:], restoresWithdrawn: Bool = false, deleted: [String] = []
   ) throws -> Outcome {
@@ -312,8 +313,8 @@ extension RecordWriter {
     """
   }
 
-  /// The position of the import that wrote a record in the order of `ageOrder`. An import of another store has
-  /// the lowest position of its age.
+  /// The position of the import that wrote a record in the order of `ageOrder`. An import of another store
+  /// has the lowest position of its age.
   private static let placeOfRecord = """
     (\(ContentExport.generated), \(ContentExport.modified), CASE WHEN \(ContentExport.isFromRemote) THEN 0 ELSE
       (SELECT \(importOrder("earlier")) FROM ingest AS earlier WHERE earlier.id = record.ingest) END)
@@ -325,8 +326,8 @@ extension RecordWriter {
       WHERE w.id <> this.id AND \(ageOrder("w")) >= \(ageOrder("this")))
     """
 
-  /// The SQL condition that the content of a record is of an earlier export than that of the import `this`. No
-  /// import of a later export may have stated the content.
+  /// The SQL condition that the content of a record is of an earlier export than that of the import `this`.
+  /// No import of a later export may have stated the content.
   static let isOfEarlierExport = "(\(ageOrder("this")) > \(placeOfRecord) AND NOT \(isStatedLater))"
 
   /// The SQL condition for a record that a row of this import may change: only imports of older exports wrote

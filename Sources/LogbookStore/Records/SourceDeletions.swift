@@ -13,7 +13,8 @@ import SQLiteRows
 /// items are equal, the deletion decides, in every order of the imports. A later export that states the
 /// record as valid ends the withdrawal. A withdrawal that a person changed stays as it is.
 ///
-/// `StatedContents` has what each of these exports states, so that after an undo the latest remaining one decides.
+/// `StatedContents` has what each of these exports states, so that after an undo the latest remaining one
+/// decides.
 ///
 /// The guids are in a TEMP table, so that the use of memory does not grow with the input.
 final class SourceDeletions {
@@ -103,8 +104,8 @@ extension SourceDeletions {
     SELECT \(content) FROM record WHERE guid = ? AND ingest = ? AND deleted = 0 AND \(ContentExport.isImported)
     """
 
-  /// The SQL query for the noted records with content that an import wrote, each with the content that this input
-  /// states. The last column states whether no export with a later item has the content.
+  /// The SQL query for the noted records with content that an import wrote, each with the content that this
+  /// input states. The last column states whether no export with a later item has the content.
   private static let noted = """
     SELECT record.guid, coalesce(s.fields, record.fields), coalesce(s.device_time, record.device_time),
       coalesce(s.utc_offset, record.utc_offset), coalesce(s.offset_source, record.offset_source),
@@ -125,7 +126,8 @@ extension SourceDeletions {
     """
 
   /// The SQL query for the records of this input that it states as valid, and for which an import wrote a
-  /// withdrawal. The condition on the length leaves out the withdrawals of imports, whose lists take long to parse.
+  /// withdrawal. The condition on the length leaves out the withdrawals of imports, whose lists take long to
+  /// parse.
   private static let valid = """
     SELECT json_extract(l.fields, '$.record') AS named FROM record AS l INDEXED BY record_withdrawing
     WHERE l.kind = 'withdrawal' AND l.deleted = 0 AND length(l.fields) < 1000
@@ -135,8 +137,9 @@ extension SourceDeletions {
       AND named NOT IN (SELECT guid FROM temp.deleted_at_source)
     """
 
-  /// The SQL query for a withdrawal that only imports wrote. One column states whether the record that it names is
-  /// hidden. The last one states whether this export is later than the one that wrote the withdrawal. A dose without a use stays hidden by the same dose with a use; see `RetypedDoses`.
+  /// The SQL query for a withdrawal that only imports wrote. One column states whether the record that it
+  /// names is hidden. The last one states whether this export is later than the one that wrote the
+  /// withdrawal. A dose without a use stays hidden by the same dose with a use; see `RetypedDoses`.
   private static let written = """
     SELECT record.fields, record.device_time,
       EXISTS (SELECT 1 FROM listed_record AS l WHERE l.guid = ?3 AND l.is_withdrawn = 1),
@@ -189,8 +192,8 @@ extension SourceDeletions {
     }
   }
 
-  /// Ends the withdrawals of records that this input states as valid, if its export is the latest one. If it is
-  /// not, its statement is noted.
+  /// Ends the withdrawals of records that this input states as valid, if its export is the latest one. If it
+  /// is not, its statement is noted.
   private func showRestored() throws {
     var ended: [RecordWithdrawal] = []
     for guid in try String.fetchAll(database.cachedStatement(sql: Self.valid), arguments: [ingest]) {

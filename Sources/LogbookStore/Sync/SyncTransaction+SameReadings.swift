@@ -62,7 +62,8 @@ extension SyncTransaction {
 
   /// Stores that a document of another program contains this reading.
   ///
-  /// - Parameter isOnlyInForeignDocument: whether the remote has no document that glucoport wrote for the reading.
+  /// - Parameter isOnlyInForeignDocument: whether the remote has no document that glucoport wrote for the
+  ///   reading.
   func storeMatch(_ key: ReadingKey, as document: [UInt8], isOnlyInForeignDocument: Bool) throws {
     try database.executeCached(
       sql: """

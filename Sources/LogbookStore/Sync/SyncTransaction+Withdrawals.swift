@@ -6,8 +6,8 @@ import SQLiteRows
 
 extension SyncTransaction {
   /// Writes contents of this store's imports again that contents of other stores replaced, if those are
-  /// withdrawn or of earlier exports. The records are pending afterwards. Must be called with the last page of a
-  /// pull, when all withdrawals are known.
+  /// withdrawn or of earlier exports. The records are pending afterwards. Must be called with the last page
+  /// of a pull, when all withdrawals are known.
   ///
   /// A pending record is left for the next pull, since a sync changes the content of synced records only.
   package func restoreReplaced(at now: Int64) throws {

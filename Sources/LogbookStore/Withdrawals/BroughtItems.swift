@@ -78,8 +78,8 @@ struct BroughtItems {
     }
   }
 
-  /// States that imports of this store contain these records with their present contents. The contents may also be
-  /// of an import that was undone, and then the records were hidden, or had no effect as withdrawals.
+  /// States that imports of this store contain these records with their present contents. The contents may
+  /// also be of an import that was undone, and then the records were hidden, or had no effect as withdrawals.
   static func state(records guids: Set<String>, _ database: Database, at now: Int64) throws {
     guard !guids.isEmpty else { return }
     let brought = try BroughtItems(WithdrawalChanges.items(database), database)

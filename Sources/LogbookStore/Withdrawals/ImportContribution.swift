@@ -228,8 +228,8 @@ struct ImportContribution {
           """), arguments: [ingest])
   }
 
-  /// The guids of the records whose present content no other import stated, or whose imports differ. Undone imports do
-  /// not count.
+  /// The guids of the records whose present content no other import stated, or whose imports differ. Undone
+  /// imports do not count.
   func soleRecords() throws -> [String] {
     let undone = try Self.undone(database).union([ingest]).map(String.init).joined(separator: ",")
     return try String.fetchAll(

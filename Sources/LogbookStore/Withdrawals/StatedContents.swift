@@ -27,8 +27,8 @@ struct StatedContents {
   /// The SQL condition that the row `s` of the table states the present content of its row of `record`.
   static let isCurrent = "\(RecordContent.sql(of: "s")) = \(RecordContent.sql)"
 
-  /// The SQL condition that the row `s` for the record `r` states that its source deleted an item. Of exports with
-  /// equal newest items, the deletion decides; see `SourceDeletions`.
+  /// The SQL condition that the row `s` for the record `r` states that its source deleted an item. Of exports
+  /// with equal newest items, the deletion decides; see `SourceDeletions`.
   private static let isDeletion = """
     (r.kind = 'withdrawal' AND json_extract(s.fields, '$.hidden') = 1
       AND json_extract(s.fields, '$.text') = '\(SourceDeletions.deleted)')
@@ -149,8 +149,8 @@ extension StatedContents {
     try statements("s.ingest = ?2", record, ingest).first
   }
 
-  /// The content of the latest export that states a record; nil if there is none. Undone imports do not count.
-  /// A content of another store does not count if only undone imports state it.
+  /// The content of the latest export that states a record; nil if there is none. Undone imports do not
+  /// count. A content of another store does not count if only undone imports state it.
   ///
   /// - Parameters:
   ///   - ingest: the import that is undone and does not count; 0 for none.
@@ -198,8 +198,9 @@ extension StatedContents {
     try BroughtItems.state(records: Set(guids), database, at: now)
   }
 
-  /// Notes the import of the latest export with the present content of a record as the one that wrote it. After an undo or
-  /// redo of an import, another import may be the latest one. Later imports compare their ages with that of its export.
+  /// Notes the import of the latest export with the present content of a record as the one that wrote it.
+  /// After an undo or redo of an import, another import may be the latest one. Later imports compare their
+  /// ages with that of its export.
   ///
   /// - Parameter ingest: the import that was undone, or whose undo has ended.
   func noteWriters(after ingest: Int64) throws {

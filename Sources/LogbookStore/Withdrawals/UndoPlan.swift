@@ -30,8 +30,9 @@ package struct UndoCounts: Hashable, Sendable {
   /// The guids of records that keep the content of the import, since the change is too large for a
   /// withdrawal.
   package var largeRecords: [String] = []
-  /// The numbers of hidden readings to which other imports gave another value, by the numbers of these imports.
-  /// Of a sensor value, the store keeps the first one of its time as the reading, and the others as revisions.
+  /// The numbers of hidden readings to which other imports gave another value, by the numbers of these
+  /// imports. Of a sensor value, the store keeps the first one of its time as the reading, and the others as
+  /// revisions.
   package var otherValues: [Int64: Int] = [:]
   /// Whether the undo ends the validity of the zone that a person gave for the import, or the redo restores
   /// it.

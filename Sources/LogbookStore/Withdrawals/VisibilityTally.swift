@@ -30,7 +30,8 @@ struct VisibilityTally {
       for (name, runs) in input.points { if let positions = runs.positions { add(name, positions) } }
       for guid in input.records.keys {
         guids.insert(guid)
-        // If the record is a withdrawal that an import wrote, it hides another item, which must be counted, too.
+        // If the record is a withdrawal that an import wrote, it hides another item, which must be counted,
+        // too.
         switch try Self.hiddenItem(guid, database) {
         case .reading(let identity): add(SeriesName(identity), identity.position...identity.position)
         case .record(let hidden): guids.insert(hidden)
