@@ -166,6 +166,12 @@ final class FaultLog: Sendable {
     if let warning = error.warning { log(warning, at: now) }
   }
 
+  /// Writes the reason of a failure of the storage. The pool of connections writes all other errors that an
+  /// administrator must repair.
+  func log(_ error: ServiceError) {
+    if case .serverFailure(_, let reason) = error, !reason.isEmpty { log(reason) }
+  }
+
   func log(_ warning: String, at now: ContinuousClock.Instant = .now) {
     let isDue = written.withLock { written in
       if let last = written[warning], now - last < Self.silence { return false }

@@ -78,10 +78,10 @@ extension PostgresClusters {
   ///
   /// - Parameter others: the times of SQL statements on the connections for logins.
   nonisolated func metrics(with others: StatementTimes) async -> String {
-    let databases = await allCores()
+    let (databases, faults) = (await allCores(), faults)
     let states = await withTaskGroup(of: (Int, DatabaseState?).self) { group in
       for (place, database) in databases.enumerated() {
-        group.addTask { (place, await database.core.state()) }
+        group.addTask { (place, await database.core.state(faults)) }
       }
       return await group.reduce(into: [Int: DatabaseState]()) { $0[$1.0] = $1.1 }
     }
@@ -96,8 +96,9 @@ extension PostgresClusters {
 }
 
 extension PostgresCore {
-  /// The state of the database; nil if it does not answer.
-  fileprivate func state() async -> DatabaseState? {
+  /// The state of the database; nil if it does not answer or is busy. If it refuses the query, the result has
+  /// no figures, and the reason is in the log.
+  fileprivate func state(_ faults: FaultLog) async -> DatabaseState? {
     do throws(ServiceError) {
       return try await pool.run(.directory) { transaction in
         let rows = try transaction.rows(
@@ -115,7 +116,9 @@ extension PostgresCore {
         return state
       }
     } catch {
-      return nil
+      guard case .serverFailure = error else { return nil }
+      faults.log(error)
+      return DatabaseState()
     }
   }
 }

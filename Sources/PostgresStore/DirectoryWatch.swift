@@ -69,6 +69,7 @@ extension PostgresClusters {
             later[guest.guid] = LaterCopy(cluster: cluster, number: guest.number, moves: guest.moves)
           }
         } catch {
+          faults.log(error)
           isComplete = false
         }
       }
@@ -83,6 +84,7 @@ extension PostgresClusters {
       }
       return isComplete
     } catch {
+      faults.log(error)
       return false
     }
   }

@@ -289,6 +289,7 @@ extension LibUSBPort {
     for transfer in transfers { transfer.cancel() }
     let end = ContinuousClock.now + .milliseconds(LibUSBPort.cancelMilliseconds)
     while transfers.contains(where: { !$0.isDone }), ContinuousClock.now < end {
+      // If libusb cannot handle events, waiting would not end the transfers. Callers report an earlier error.
       do { try handleEvents(10) } catch { return }
     }
   }

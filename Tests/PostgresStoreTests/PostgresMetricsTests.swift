@@ -226,6 +226,18 @@ extension PostgresMetricsTests {
     }
   }
 
+  @Test func aFailureOfTheStorageIsLoggedWithItsReason() {
+    let written = Warnings()
+    let log = FaultLog(written.add)
+    let errors: [ServiceError] = [
+      .busy("the storage is busy", retryAfterSeconds: 1),
+      .serverFailure("see the log", log: "column 0 is a text"),
+      .serverFailure("see the log"), .purged,
+    ]
+    for error in errors { log.log(error) }
+    #expect(written.all == ["column 0 is a text"])
+  }
+
   @Test func aDatabaseWarningIsLoggedAgainOnlyAfterAnInterval() {
     let written = Warnings()
     let log = FaultLog(written.add)

@@ -56,7 +56,7 @@ import Testing
     -> [String]
   {
     let path = program.path("hurt.db")
-    _ = try? FileManager.default.removeItem(atPath: path)
+    if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
     try FileManager.default.copyItem(atPath: program.path("sound.db"), toPath: path)
     guard try HostileStore(path).make(change, row: row) else { return [] }
     let runs = commands.map { command in

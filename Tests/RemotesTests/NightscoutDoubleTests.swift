@@ -76,7 +76,7 @@ struct NightscoutDoubleTests {
     loopback.site.plan(.reset) { $0.method == "GET" && $0.path.contains("treatments?identifier=") }
     await #expect(throws: ServiceError.self) { try await loopback.push(deletion(of: state)) }
     #expect(loopback.site.insulinOnBoard > 0, "the other one acts")
-    let cursor = NightscoutCursor(asked: loopback.site.now - 3_600_000, latest: [:]).text
+    let cursor = try NightscoutCursor(asked: loopback.site.now - 3_600_000, latest: [:]).text
     for node in [1, 3] { _ = try await loopback.pull(cursor, node: node) }
     expectDeleted()
   }

@@ -45,6 +45,7 @@ package struct ServiceProblem: Sendable {
       }
       return nil
     } catch {
+      // Text that is not JSON is not a known answer of a service. The formats report why it cannot be read.
       return nil
     }
   }

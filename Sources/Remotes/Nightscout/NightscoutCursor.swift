@@ -77,25 +77,24 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
   }
 
   /// The cursor as text for the store.
-  var text: String {
+  var text: String { get throws(ServiceError) { try Self.text(of: self) } }
+
+  /// A value as JSON. A position that cannot be written is an error: without it, the next sweep would begin
+  /// again or miss deletions.
+  private static func text(of value: some Encodable) throws(ServiceError) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     do {
-      return String(decoding: try encoder.encode(self), as: UTF8.self)
+      return String(decoding: try encoder.encode(value), as: UTF8.self)
     } catch {
-      return ""
+      throw .protocolViolation("the position of the download from the site cannot be stored: \(error)")
     }
   }
 
   /// A position for a store that has sent these records and has not read the site since. With this position,
   /// the next sweep notices if such a record was deleted in the meantime.
-  static func mark(_ sent: [String: Seen]) -> String? {
-    guard !sent.isEmpty else { return nil }
-    do {
-      return "sent " + String(decoding: try JSONEncoder().encode(sent), as: UTF8.self)
-    } catch {
-      return nil
-    }
+  static func mark(_ sent: [String: Seen]) throws(ServiceError) -> String? {
+    sent.isEmpty ? nil : "sent " + (try text(of: sent))
   }
 
   /// The records in a text made by `mark`; empty for any other text.

@@ -29,7 +29,7 @@ extension NightscoutRemote {
     // are no changes.
     if page.isEmpty, now == before { return nil }
     var changes = ChangePage(
-      readings: page.readings, foreign: page.foreign, records: page.records, cursor: now.text,
+      readings: page.readings, foreign: page.foreign, records: page.records, cursor: try now.text,
       hasMore: now.round != nil)
     changes.notTaken = page.notTaken
     return changes

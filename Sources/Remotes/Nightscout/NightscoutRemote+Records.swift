@@ -39,7 +39,7 @@ extension NightscoutRemote {
       let isSwept = !change.state.isDeleted && NightscoutTreatment.milliseconds(change.state) > start
       sent[change.guid] = isSwept ? NightscoutCursor.Seen(change.state, revision: revision) : nil
     }
-    return RecordAnswer(verdicts: verdicts, position: NightscoutCursor.mark(sent))
+    return RecordAnswer(verdicts: verdicts, position: try NightscoutCursor.mark(sent))
   }
 
   private func verdict(

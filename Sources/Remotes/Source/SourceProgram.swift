@@ -100,7 +100,8 @@ package enum SourceProgram {
       let state = line.split(separator: ")").last?.first { $0 != " " }
       return state == "Z" || state == "X"
     } catch {
-      return true
+      // Only a process that is gone has ended. With another error, such as too many open files, it may run.
+      return kill(process, 0) != 0 && errno == ESRCH
     }
   }
 
