@@ -292,9 +292,9 @@ let package = Package(
     .testTarget(
       name: "SyncTests",
       dependencies: [
-        "Logbook", "LogbookAPI", "LogbookStore", "Remotes", "SeededRandom", "ServerStore", "Sync",
-        "Simulation",
-        "TestServers",
+        "Logbook", "LogbookAPI", "LogbookStore", "Remotes", "SeededRandom", "ServerStore",
+        "ServiceConformance",
+        "Sync", "Simulation", "TestServers",
       ],
       swiftSettings: settings),
     // Simulates nodes and a server with all kinds of faults: a library for the tests, and a program for long

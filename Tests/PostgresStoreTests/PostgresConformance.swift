@@ -16,7 +16,9 @@ import Testing
     try await TestDatabases.shared.get().with { try await Self.bench($0).check(rule) }
   }
 
-  @Test(arguments: ServiceRule.all) func aLogbookInPostgreSQLObeysEveryConformanceRule(_ rule: ServiceRule)
+  @Test(arguments: ServiceRule.ofStorages) func aLogbookInPostgreSQLObeysEveryConformanceRule(
+    _ rule: ServiceRule
+  )
     async throws
   {
     try await TestDatabases.shared.get().with { try await PostgresLogbooks(copies: $0).check(rule) }

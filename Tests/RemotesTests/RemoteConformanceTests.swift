@@ -2,6 +2,7 @@
 
 import Logbook
 import ServiceConformance
+import TestServers
 import Testing
 
 @testable import Remotes
@@ -14,15 +15,34 @@ import Testing
     GlucoportRemote.id: GlucoportBench(), NightscoutRemote.id: NightscoutBench(),
   ]
 
-  @Test(arguments: ServiceRule.all) func aGlucoportServerObeysEveryConformanceRule(_ rule: ServiceRule)
+  @Test(arguments: ServiceRule.ofStorages) func aGlucoportServerObeysEveryConformanceRule(_ rule: ServiceRule)
     async throws
   {
     try await GlucoportBench().check(rule)
   }
 
-  @Test(arguments: ServiceRule.core + ServiceRule.snapshots)
+  @Test(arguments: ServiceRule.pages) func aGlucoportServerWithPagesObeysTheRulesForPages(_ rule: ServiceRule)
+    async throws
+  {
+    try await GlucoportBench(hasPages: true).check(rule)
+  }
+
+  @Test(arguments: ServiceRule.core + ServiceRule.snapshots + ServiceRule.moving)
   func aNightscoutSiteObeysEveryConformanceRule(_ rule: ServiceRule) async throws {
     try await NightscoutBench().check(rule)
+  }
+
+  @Test(arguments: ServiceRule.removal)
+  func aNightscoutSiteObeysTheRulesForRemoval(_ rule: ServiceRule) async throws {
+    try await NightscoutBench(mayDelete: true).check(rule)
+  }
+
+  @Test func aGlucoportServerHasNoFurtherCapabilities() async throws {
+    try await GlucoportBench().with { server, _ in
+      #expect(server.snapshots == nil && server.removal == nil && server.moving == nil)
+      let link = try await server.pages?.makePageLink(seconds: nil)
+      #expect(link == nil)
+    }
   }
 
   @Test func aNightscoutSiteHasNoFurtherCapabilities() async throws {
@@ -96,17 +116,26 @@ private func remote(
 
 private struct GlucoportBench: RemoteBench {
   let kind = GlucoportRemote.id
+  var hasPages = false
 
   func serve(_ body: @Sendable (String, String, String) async throws -> Void) async throws {
-    try await ServedLogbook.with { try await body($0, ServedLogbook.writeToken, ServedLogbook.readToken) }
+    try await ServedLogbook.with(hasPages: hasPages) {
+      try await body($0, ServedLogbook.writeToken, ServedLogbook.readToken)
+    }
   }
 }
 
 private struct NightscoutBench: RemoteBench {
   let kind = NightscoutRemote.id
+  /// Whether the login may delete entries, which an upload without hidden readings does not need.
+  var mayDelete = false
 
   func serve(_ body: @Sendable (String, String, String) async throws -> Void) async throws {
     let site = try LoopbackNightscout()
-    try await body(site.url, site.token(canWrite: true), site.token(canWrite: false))
+    let writer =
+      mayDelete
+      ? site.site.addSubject("remover", rights: LoopbackNightscout.rights + ["api:entries:delete"])
+      : site.token(canWrite: true)
+    try await body(site.url, writer, site.token(canWrite: false))
   }
 }

@@ -22,7 +22,9 @@ import Testing
     try await Self.bench.check(rule)
   }
 
-  @Test(arguments: ServiceRule.all) func aLogbookInSQLiteStorageObeysEveryConformanceRule(_ rule: ServiceRule)
+  @Test(arguments: ServiceRule.ofStorages) func aLogbookInSQLiteStorageObeysEveryConformanceRule(
+    _ rule: ServiceRule
+  )
     async throws
   {
     try await EmbeddedLogbooks().check(rule)

@@ -44,6 +44,12 @@ package struct ServiceRule: Sendable, CustomTestStringConvertible {
   package static var attachments: [ServiceRule] { PortRules.attachments }
   /// The rules for a service that offers the port `purging`.
   package static var purging: [ServiceRule] { PortRules.purging }
-  /// The rules for a service that offers all ports except `snapshots`, which `digests` replaces.
-  package static var all: [ServiceRule] { core + parts + digests + attachments + purging }
+  /// The rules for a service that offers the port `removal`.
+  package static var removal: [ServiceRule] { SitePortRules.removal }
+  /// The rules for a service that offers the port `moving`.
+  package static var moving: [ServiceRule] { SitePortRules.moving }
+  /// The rules for a service that offers the port `pages`, with pages.
+  package static var pages: [ServiceRule] { SitePortRules.pages }
+  /// The rules for a logbook in the storage of a server.
+  package static var ofStorages: [ServiceRule] { core + parts + digests + attachments + purging }
 }

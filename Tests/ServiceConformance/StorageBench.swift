@@ -106,5 +106,8 @@ extension LogbookService {
   package var neededDigests: any DigestService { get throws { try #require(digests) } }
   package var neededSnapshots: any SnapshotService { get throws { try #require(snapshots) } }
   package var neededAttachments: any AttachmentService { get throws { try #require(attachments) } }
+  package var neededRemoval: any RemovalService { get throws { try #require(removal) } }
+  package var neededMoving: any MovingService { get throws { try #require(moving) } }
+  package var neededPages: any PageService { get throws { try #require(pages) } }
   package var neededPurging: any PurgeService { get throws { try #require(purging) } }
 }

@@ -45,3 +45,15 @@ extension FaultyRemote: MovingService, RemovalService {
     }
   }
 }
+
+extension FaultyRemote {
+  /// Two connections without faults to a new site. The second one may only read. The clock of the site is in
+  /// the year 2026, later than the samples of the conformance rules.
+  package static func connectionsToNewSite() throws -> (writer: FaultyRemote, reader: FaultyRemote) {
+    let site = try SimulatedSite(number: 0, seed: 0, isUnreliable: false)
+    site.moveClock(by: 1_790_000_000_000 - SimulatedSite.start)
+    var weather = Weather.calm
+    weather.isReadOnly = true
+    return (FaultyRemote(site), FaultyRemote(site, weather))
+  }
+}

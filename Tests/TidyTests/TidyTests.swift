@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("ServerStorage", ["StorageRule.all", "ServiceRule.all"]), ("RemoteKind", ["ServiceRule."]),
+    ("ServerStorage", ["StorageRule.all", "ServiceRule.ofStorages"]), ("RemoteKind", ["ServiceRule."]),
   ])
   func everyStorageAndRemoteRunsTheConformanceRules(_ port: String, _ rules: [String]) throws {
     let conforming = try Regex(
