@@ -290,7 +290,7 @@ struct UnixSocket: Sendable {
     let reason = String(cString: strerror(code))
     let advice =
       code == EADDRINUSE
-      ? "; another program listens there, or the file is no socket: choose another path" : ""
+      ? "; another program listens there, or the file is not a socket: choose another path" : ""
     return Failure(.unavailable, "cannot listen on unix:\(path): \(reason)\(advice)")
   }
 }

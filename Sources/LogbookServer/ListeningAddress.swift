@@ -84,7 +84,7 @@ package struct SystemSocket: Hashable, Sendable {
     guard let count = Int32(text), (0...maxSockets).contains(count) else {
       throw Failure(
         .configuration,
-        "the service manager passed sockets, but LISTEN_FDS is no number from 0 to \(maxSockets)")
+        "the service manager passed sockets, but LISTEN_FDS is not a number from 0 to \(maxSockets)")
     }
     let names = (environment("LISTEN_FDNAMES") ?? "").split(separator: ":", omittingEmptySubsequences: false)
     var sockets: [SystemSocket] = []
@@ -117,7 +117,7 @@ package struct SystemSocket: Hashable, Sendable {
     else {
       throw Failure(
         .configuration,
-        "the service manager passed descriptor \(descriptor), which is no listening stream socket; use ListenStream= and not Accept=yes in the socket unit"
+        "the service manager passed descriptor \(descriptor), which is not a listening stream socket; use ListenStream= and not Accept=yes in the socket unit"
       )
     }
     // Child processes must not inherit the descriptor, since they would keep the socket open.

@@ -284,7 +284,7 @@ final class DatabaseRows {
     case 4: return Int64(Int32(bigEndian: bytes.loadUnaligned(as: Int32.self)))
     case 2: return Int64(Int16(bigEndian: bytes.loadUnaligned(as: Int16.self)))
     case 1: return Int64(bytes[0])
-    default: throw .unexpected("column \(column) is no whole number")
+    default: throw .unexpected("column \(column) is not a whole number")
     }
   }
 
@@ -292,7 +292,7 @@ final class DatabaseRows {
   func number(_ row: Int, _ column: Int) throws(DatabaseError) -> Double? {
     if isNull(row, column) { return nil }
     let bytes = try self.bytes(row, column)
-    guard bytes.count == 8 else { throw .unexpected("column \(column) is no double") }
+    guard bytes.count == 8 else { throw .unexpected("column \(column) is not a double") }
     return Double(bitPattern: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)))
   }
 

@@ -102,7 +102,8 @@ public import GRDBSQLite
   /// The reason why a column does not have the required type.
   @usableFromInline package func typeProblem(_ column: Int32) -> String {
     let title = String(cString: sqlite3_column_name(handle, column))
-    return sqlite3_column_type(handle, column) == SQLITE_NULL ? "\(title) is NULL" : "\(title) is no number"
+    return sqlite3_column_type(handle, column) == SQLITE_NULL
+      ? "\(title) is NULL" : "\(title) is not a number"
   }
 
   /// The bytes of a column's text, which are valid until the next step; empty for NULL.

@@ -107,8 +107,9 @@ import Testing
   }
 
   @Test(arguments: [
-    ("25", "can be glucose in mmol/L and in mg/dL; write 25mmol or 25mg/dL"), ("700", "is no glucose"),
-    ("0.5", "is no glucose"), ("1,234 steps", "write 1234 or 1.2340"), ("6.1 7.2", "given twice"),
+    ("25", "can be glucose in mmol/L and in mg/dL; write 25mmol or 25mg/dL"),
+    ("700", "is not a glucose value"),
+    ("0.5", "is not a glucose value"), ("1,234 steps", "write 1234 or 1.2340"), ("6.1 7.2", "given twice"),
     ("6.1 110mg/dL", "given twice"), ("0.4ketones 0.5ketones", "given twice"),
     ("45g 50g", "carbs is set twice"),
     ("45gg", "did you mean g?"), ("45 rolls", "may be a glucose value and a text"),
@@ -135,7 +136,7 @@ import Testing
     ("1 000 steps", "may be one number or two"), ("4 5U", "may be one number or two"),
     ("110 000 steps", "may be one number or two"), ("40 05g", "may be one number or two"),
     ("10.000 steps", "write 10000 or 10.0000"), ("1.000 kcal", "write 1000 or 1.0000"),
-    ("hi", "write HI"), ("lo 4U", "write LO"), ("\u{BD}U", "no amount"),
+    ("hi", "write HI"), ("lo 4U", "write LO"), ("\u{BD}U", "not an amount"),
     ("6.1 before-meal", "write --mark before-meal"),
     ("110 2h after lunch", "'2h' next to 'after' may be a time"), ("6.1 30 min after meal", "may be a time"),
     ("45g 4U 10 min before eating", "may be a time"), ("110 mg/dl 4 U 2 h later", "may be a time"),
@@ -149,7 +150,7 @@ import Testing
     ("110 2h", "may be a time"), ("45g 30min", "may be a time"), ("4U 10min", "may be a time"),
     ("20g whey protein", "may be protein"), ("20g protein shake", "may be protein or carbohydrates"),
     ("protein 20g", "may be protein"),
-    ("5g fibre", "are no carbohydrates"),
+    ("5g fibre", "is not an amount of carbohydrates"),
     ("6.1 %", "may be a glucose value and a text"),
     ("\"soup", "quotation mark"), ("--frce 45g", "frce"), ("4.5U rapid long", "subtype is set twice"),
   ])
@@ -169,7 +170,8 @@ import Testing
   /// may be missing.
   @Test(arguments: [("61", GlucoseUnit.millimolesPerLitre), ("6.1", .milligramsPerDecilitre)])
   func aTypedNumberImplausibleInTheUnitOfTheSettingIsRefused(_ line: String, _ unit: GlucoseUnit) throws {
-    #expect(try refusal(line, unit).contains("is no glucose in \(unit.name), the unit of this logbook"))
+    #expect(
+      try refusal(line, unit).contains("is not a glucose value in \(unit.name), the unit of this logbook"))
   }
 
   @Test func unusualTypedAmountsAreAcceptedWithForce() throws {

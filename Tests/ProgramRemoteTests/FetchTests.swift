@@ -132,7 +132,7 @@ struct FetchTests {
   @Test(
     arguments: [
       (200, #"{"status":0,"data":{"redirect":true,"region":"eu2"}}"#, 78, "another region, 'eu2'"),
-      (200, #"{"status":0,"data":[]}"#, 78, "returns nobody"),
+      (200, #"{"status":0,"data":[]}"#, 78, "returns no person"),
       (
         200, #"{"status":4,"data":{"step":{"type":"tou","componentName":"AcceptDocument"}}}"#, 77, "new terms"
       ),

@@ -178,7 +178,7 @@ struct AddTests {
     for member in [#""note":"x""#, #""carbz":30"#] {
       let line = #"{"kind":"food","fields":{"carbs":30},\#(member)}"# + "\n"
       let outcome = try await program.run("add", "-", input: line)
-      #expect(outcome.status == 3 && outcome.output.contains("is no member"), "\(outcome.output)")
+      #expect(outcome.status == 3 && outcome.output.contains("is not a member"), "\(outcome.output)")
     }
     // Members that only `show` prints are ignored in a new item.
     let line = #"{"kind":"food","fields":{"carbs":30},"version":1,"state":"queued"}"# + "\n"

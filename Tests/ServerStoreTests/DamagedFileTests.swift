@@ -126,11 +126,11 @@ import Testing
 
   /// One wrong byte on the disk can turn a number into NULL or text, whatever type the schema states.
   @Test(arguments: [
-    ("unit", "NULL", "unit is NULL"), ("unit", "'x'", "unit is no number"),
-    ("value", "'x'", "value is no number"),
+    ("unit", "NULL", "unit is NULL"), ("unit", "'x'", "unit is not a number"),
+    ("value", "'x'", "value is not a number"),
     ("marks", "NULL", "marks is NULL"), ("device_time", "NULL", "device_time is NULL"),
-    ("position", "NULL", "position is NULL"), ("occurrence", "x'00'", "occurrence is no number"),
-    ("threshold", "'x'", "threshold is no number"),
+    ("position", "NULL", "position is NULL"), ("occurrence", "x'00'", "occurrence is not a number"),
+    ("threshold", "'x'", "threshold is not a number"),
   ])
   func anInvalidStoredNumberIsReportedAndNotReadAsZero(_ column: String, _ value: String, _ reason: String)
     async throws

@@ -12,17 +12,6 @@ extension LanguageRules {
     ("says", "states, names, means"),
   ]
 
-  private static let noNoun = (word: "is no", better: "is not a")
-
-  /// Whether a text has `is no store` where plain English has `is not a store`.
-  private static func deniesWithNo(_ words: String) -> Bool {
-    let usual = [
-      "there is no ", "there are no ", "is no longer ", "are no longer ", "is no more ", "are no more ",
-    ]
-    let rest = usual.reduce(words) { $0.replacing($1, with: "") }
-    return rest.holds(" is no ") || rest.holds(" are no ")
-  }
-
   /// The longest sentence in words, where code in backticks counts as one word.
   static let maxSentenceWords = 25
 

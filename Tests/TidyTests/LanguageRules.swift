@@ -29,10 +29,22 @@ enum LanguageRules {
     return texts.flatMap { line, text in
       let words = spaced(text)
       let found = zip(oldWords, spacedWords).filter { words.holds($1) }.map(\.0)
-      return (found + (!isSchema && misusesBehind(words) ? [behind] : [])).map {
+      let others = [(behind, misusesBehind(words)), (noNoun, deniesWithNo(words))].filter(\.1).map(\.0)
+      return (found + (isSchema ? [] : others)).map {
         "\(file.path):\(line): '\($0.word)'; write \($0.better)"
       }
     }
+  }
+
+  static let noNoun = (word: "is no", better: "is not a")
+
+  /// Whether a text has `is no store` where plain English has `is not a store`.
+  static func deniesWithNo(_ words: String) -> Bool {
+    let usual = [
+      "there is no ", "there are no ", "is no longer ", "are no longer ", "is no more ", "are no more ",
+    ]
+    let rest = usual.reduce(words) { $0.replacing($1, with: "") }
+    return rest.holds(" is no ") || rest.holds(" are no ")
   }
 
   private static let behind = (word: "behind", better: "after, past")

@@ -18,6 +18,8 @@ import Testing
     ("Sources/Commands/A.swift", #"let a = "the time behind the row""#),
     ("Sources/Commands/A.swift", #"fix: "glucoport list --withdrawn""#),
     ("man/glucoport.1", "A withdrawn reading is left out."),
+    ("Sources/Commands/A.swift", #"let a = "'\(word)' is no amount""#),
+    ("man/glucoport.1", "Such rows are no readings."),
   ])
   func theLanguageCheckReportsAnOutdatedWordInATextForUsers(_ path: String, _ text: String) {
     #expect(LanguageRules.oldWords(SourceFile(path, text)).count == 1)
@@ -30,6 +32,8 @@ import Testing
     ("Sources/Commands/A.swift", #"let a = difference > 0 ? "ahead of" : "behind""#),
     ("man/glucoport.1", "A server behind a proxy, or behind a balancer."),
     ("Sources/Commands/A.swift", #"case "withdrawn": isWithdrawn = true"#),
+    ("Sources/Commands/A.swift", #"let a = "there is no '\(word)', and it is no longer read""#),
+    ("man/glucoport.1", "There are no readings."),
   ])
   func theLanguageCheckAcceptsAnAllowedWordInATextForUsers(_ path: String, _ text: String) {
     #expect(LanguageRules.oldWords(SourceFile(path, text)) == [])

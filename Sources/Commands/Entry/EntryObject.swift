@@ -40,7 +40,7 @@ struct EntryObject {
     if let unknown = object.unknown {
       throw Failure(
         .badInput,
-        "'\(displayed(unknown))' is no member of an object of 'list --format ndjson'; a text is in 'fields' of a record"
+        "'\(displayed(unknown))' is not a member of an object of 'list --format ndjson'; a text is in 'fields' of a record"
       )
     }
     self = object
@@ -88,7 +88,7 @@ struct EntryObject {
     guard item ?? "record" == "record", let kind = RecordKind(argument: kind) else {
       throw Failure(
         .badInput,
-        "'\(displayed(kind))' is no kind of reading or record that can be added; 'glucoport import -' imports exports"
+        "'\(displayed(kind))' is not a kind of reading or record that can be added; 'glucoport import -' imports exports"
       )
     }
     var entry = TypedEntry(records: [try record(kind, ids, place)])
@@ -108,8 +108,8 @@ struct EntryObject {
     let fault = Failure(
       .badInput,
       isShown
-        ? "'device_time' and 'utc_offset' are no time such as 2026-05-06T18:30:00 and +02:00"
-        : "'time' is no time such as 2026-05-06T16:30:00Z")
+        ? "'device_time' and 'utc_offset' are not a time such as 2026-05-06T18:30:00 and +02:00"
+        : "'time' is not a time such as 2026-05-06T16:30:00Z")
     do {
       let at = try TimeArgument.parse(time + offset)
       var placed = at.placedTime(zone: zone, now: Host.now())

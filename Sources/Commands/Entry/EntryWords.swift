@@ -69,7 +69,7 @@ struct EntryWords {
       } else if Self.isUnreadableNumber(word) {
         throw Failure(
           .usage,
-          "'\(displayed(word))' is no amount: amounts have the digits 0 to 9 and no sign; for a text write --note"
+          "'\(displayed(word))' is not an amount: amounts have the digits 0 to 9 and no sign; for a text write --note"
         )
       } else {
         texts.append(word)
@@ -241,7 +241,8 @@ extension EntryWords {
       if !TypedFood.isOther(word) { return "carbs" }
       throw Failure(
         .usage,
-        "'\(displayed("\(amount) \(word)"))' are no carbohydrates, which 'g' means; write --note for a text")
+        "'\(displayed("\(amount) \(word)"))' is not an amount of carbohydrates, which 'g' means; write --note for a text"
+      )
     }
     // Another word may follow, as in '20g protein bar'. Such food has carbohydrates as well, so the amount is
     // ambiguous.
@@ -343,7 +344,7 @@ extension EntryWords {
 
   private static func refusal(ofUnit unit: String, in word: String) -> String {
     if unit.hasPrefix(":") || unit.hasPrefix("-") {
-      return "'\(displayed(word))' is no amount; a time is given with --at, a text with --note"
+      return "'\(displayed(word))' is not an amount; a time is given with --at, a text with --note"
     }
     let words = recordKinds.flatMap { $0.fields.flatMap { $0.units.map(\.word) } }
     let units = ["mmol/L", "mg/dL"] + words
@@ -396,12 +397,13 @@ extension EntryWords {
       let amount = unit.map { " in \($0.name)" } ?? ""
       throw Failure(
         .usage,
-        "\(displayed(text)) is no glucose\(amount); write the unit of an amount, such as \(displayed(text))g")
+        "\(displayed(text)) is not a glucose value\(amount); write the unit of an amount, such as \(displayed(text))g"
+      )
     }
     guard unit == nil || unit == fit else {
       throw Failure(
         .usage,
-        "\(displayed(text)) is no glucose in \(unit?.name ?? ""), the unit of this logbook; write \(displayed(text))\(fit == .millimolesPerLitre ? "mmol" : "mg/dL") if it is in \(fit.name)"
+        "\(displayed(text)) is not a glucose value in \(unit?.name ?? ""), the unit of this logbook; write \(displayed(text))\(fit == .millimolesPerLitre ? "mmol" : "mg/dL") if it is in \(fit.name)"
       )
     }
     try add(glucose: number, fit)

@@ -158,7 +158,7 @@ extension RecordField {
     guard isPlain, let number = Double(text), number <= largestNumber else {
       throw Failure(
         .usage,
-        "\(name): '\(displayed(text))' is no number from 0 to \(plainNumber(largestNumber)), such as 4.5"
+        "\(name): '\(displayed(text))' is not a number from 0 to \(plainNumber(largestNumber)), such as 4.5"
       )
     }
     return number

@@ -94,7 +94,7 @@ enum PackagedUserUnits {
       Type=oneshot
       ExecStart=/usr/bin/glucoport fetch --unattended --quiet --max-time 10m
       # Without a network, and while another fetch runs, the next run does the work. What needs a person is reported by
-      # glucoport-check.service once a day: a rejected login, answers that are no data, a person who is gone, no source.
+      # glucoport-check.service once a day: a rejected login, answers without data, a person who is gone, no source.
       SuccessExitStatus=3 65 66 75 76 77 78
       TimeoutStartSec=20min
       UMask=0077

@@ -220,6 +220,6 @@ extension DiabetesMFormat {
     notRead: [
       "body weight, blood pressure, pulse, HbA1c, cholesterol and medication, which are counted",
       "names of foods, durations, places of injections, factors of the calculator, values of a laboratory",
-      "0, which is no value",
+      "0, which is not a value",
     ])
 }

@@ -135,7 +135,7 @@ struct GenericRows {
         guard !hasRemarks, !cell.isEmpty else { return nil }
         observe(cell)
         return GenericRows.namesNoReading(Array(cell.bytes), in: watch.name)
-          ? "\(shownName(watch.name)) has a word that marks rows that are no readings" : nil
+          ? "\(shownName(watch.name)) has a word that marks rows that are not readings" : nil
       case .pick, .person, .possiblePerson, .deviceMark: return nil
       }
     }

@@ -40,7 +40,7 @@ package struct ServiceProblem: Sendable {
       if !isPersonKnown, members["status"]?.number == 0, members["data"] == .list([]) {
         return ServiceProblem(
           .configuration,
-          "LibreLinkUp returns nobody: the person whose sensor you follow is gone, or never accepted; look into the LibreLinkUp app. If it is the answer of an empty logbook, set the source with --patient"
+          "LibreLinkUp returns no person: the person whose sensor you follow is gone, or never accepted; look into the LibreLinkUp app. If it is the answer of an empty logbook, set the source with --patient"
         )
       }
       return nil

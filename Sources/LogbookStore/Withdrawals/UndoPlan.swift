@@ -179,13 +179,13 @@ extension UndoPlan {
     guard !isPulled else {
       throw Failure(
         .usage,
-        "number \(ingest) is no import: the remote or another store had these readings. Undo their import where it was made, "
+        "number \(ingest) is not an import: the remote or another store had these readings. Undo their import where it was made, "
           + "or hide them with 'glucoport reading hide'")
     }
     guard !isTyped else {
       throw Failure(
         .usage,
-        "number \(ingest) is no import: it has the readings that were typed here. 'glucoport undo' without a number takes "
+        "number \(ingest) is not an import: it has the readings that were typed here. 'glucoport undo' without a number takes "
           + "back the last change, and 'glucoport reading hide' hides one reading")
     }
     return try row[0]

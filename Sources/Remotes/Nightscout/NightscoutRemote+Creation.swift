@@ -113,7 +113,7 @@ extension NightscoutRemote {
       // The insulin of this document only fills a reservoir or a tube. In a treatment written by glucoport,
       // it would count as a bolus on the site.
       if NightscoutTreatment.isFilling(change.guid, of: document) {
-        return .refused(reason: NightscoutTreatment.filling + " is no dose")
+        return .refused(reason: NightscoutTreatment.filling + " is not a dose")
       }
       guard let theirs = NightscoutTreatment.records(document, zone).first(where: { $0.guid == change.guid })
       else {
