@@ -144,11 +144,9 @@ extension BluetoothLink {
     guard let characteristic = sockets[socket] else { return }
     var buffer = [UInt8](repeating: 0, count: Self.maxValueBytes)
     while true {
-      let count = recv(socket, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+      let count = uninterrupted { recv(socket, &buffer, buffer.count, Int32(MSG_DONTWAIT)) }
       if count > 0 {
         pending.append(Self.packet(characteristic, Array(buffer.prefix(count))))
-      } else if count < 0, errno == EINTR {
-        continue
       } else {
         // bluetoothd closes the socket when the connection to the meter ends.
         if count == 0 || errno != EAGAIN {

@@ -159,7 +159,7 @@ extension Host {
   /// - Throws: `Failure`: `permission`, `cannotCreate`.
   package static func makeFolder(_ path: String) throws(Failure) {
     if access(PathText.bytes(path), F_OK) == 0 { return }
-    let parent = folder(of: path)
+    let parent = PathText.folder(of: path)
     if parent != path, parent != "." { try makeFolder(parent) }
     guard mkdir(PathText.bytes(path), 0o700) == 0 || errno == EEXIST else {
       let reason = errno
@@ -207,16 +207,11 @@ extension Host {
   package static func resolved(_ path: String) -> String {
     let path = absolute(path)
     if let real = PathText.real(path) { return real }
-    guard let folder = PathText.real(folder(of: path)), let name = path.split(separator: "/").last else {
+    guard let folder = PathText.real(PathText.folder(of: path)), let name = path.split(separator: "/").last
+    else {
       return path
     }
     return folder == "/" ? "/\(name)" : "\(folder)/\(name)"
-  }
-
-  /// The path of the folder that contains a file: the part before the last slash.
-  package static func folder(of path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "." }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
   /// Ignores SIGPIPE. If the reader of the output has ended, a write then fails with an error, and no signal

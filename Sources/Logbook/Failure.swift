@@ -55,19 +55,13 @@ package func uninterrupted<Count: SignedInteger>(_ call: () -> Count) -> Count {
 ///
 /// - Throws: `Failure` of category `permission` or `inputOutput`.
 package func synchroniseFolder(_ path: String) throws(Failure) {
-  func failure(_ what: String) -> Failure {
-    let reason = errno
-    return Failure(
-      reason == EACCES || reason == EPERM ? .permission : .inputOutput,
-      "\(path): \(what): \(String(cString: strerror(reason)))")
-  }
   let descriptor = open(PathText.bytes(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-  guard descriptor >= 0 else { throw failure("the folder cannot be opened") }
+  guard descriptor >= 0 else { throw Failure(systemCallOn: path, "the folder cannot be opened") }
   defer { close(descriptor) }
   // Some network file systems do not support this call (`EINVAL`), and they store the names of files reliably
   // without it.
   guard fsync(descriptor) == 0 || errno == EINVAL else {
-    throw failure("the folder cannot be written to disk")
+    throw Failure(systemCallOn: path, "the folder cannot be written to disk")
   }
 }
 
@@ -96,4 +90,15 @@ public struct Failure: Error, CustomStringConvertible, Sendable {
 
   /// The sentence for people.
   public var description: String { message }
+}
+
+extension Failure {
+  /// The failure of a system call on a file, with the reason in `errno`. Without the right to do it, the
+  /// category is `permission`.
+  package init(systemCallOn path: String, _ what: String, _ category: FailureCategory = .inputOutput) {
+    let reason = errno
+    self.init(
+      reason == EACCES || reason == EPERM ? .permission : category,
+      "\(path): \(what): \(String(cString: strerror(reason)))")
+  }
 }

@@ -34,6 +34,12 @@ package enum PathText {
     }
   }
 
+  /// The path of the folder that contains a file: the part before the last slash.
+  package static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
   /// The text of a file name from a system call, given as a C string.
   package static func text(_ name: UnsafePointer<CChar>) -> String {
     var bytes: [UInt8] = []

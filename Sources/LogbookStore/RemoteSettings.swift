@@ -91,11 +91,11 @@ extension Store {
       let row = try Row.fetchOne(
         database.cachedStatement(
           sql: """
-            SELECT *, \(Self.value(of: .remoteAuthorities)) AS authorities,
-              \(Self.value(of: .remoteClientCertificate)) AS client_certificate,
-              \(Self.value(of: .remoteClientKey)) AS client_key,
-              CAST(\(Self.value(of: .remoteSince)) AS INTEGER) AS since,
-              \(Self.value(of: .persistentFailure)) AS lasting_failure
+            SELECT *, \(StoreSetting.remoteAuthorities.sql) AS authorities,
+              \(StoreSetting.remoteClientCertificate.sql) AS client_certificate,
+              \(StoreSetting.remoteClientKey.sql) AS client_key,
+              CAST(\(StoreSetting.remoteSince.sql) AS INTEGER) AS since,
+              \(StoreSetting.persistentFailure.sql) AS lasting_failure
             FROM remote WHERE url IS NOT NULL
             """))
       return try row.map { try RemoteSetting(StoredRow($0, of: "remote")) }
@@ -205,10 +205,6 @@ extension Store {
     try write(access.clientCertificate?.certificateFile, as: .remoteClientCertificate, database)
     try write(access.clientCertificate?.keyFile, as: .remoteClientKey, database)
     try clear(.persistentFailure, database)
-  }
-
-  private static func value(of setting: StoreSetting) -> String {
-    "(SELECT value FROM setting WHERE name = '\(setting.rawValue)')"
   }
 
   private static func write(_ path: String?, as setting: StoreSetting, _ database: Database) throws {

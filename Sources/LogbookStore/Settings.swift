@@ -40,6 +40,9 @@ enum StoreSetting: String {
   case endedRun = "ended-run"
 
   static let historyOnDemand = "on-demand"
+
+  /// The value as an SQL expression; NULL if the setting is not set.
+  var sql: String { "(SELECT value FROM setting WHERE name = '\(rawValue)')" }
 }
 
 extension Store {

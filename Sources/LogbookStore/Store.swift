@@ -267,7 +267,7 @@ struct FrozenFile {
     // resolved.
     guard sqlite3_compileoption_used("USE_URI") != 0 else { return nil }
     let real = StoreFile.resolved(path)
-    guard access(PathText.bytes(StoreFile.folder(of: real)), W_OK) != 0 else { return nil }
+    guard access(PathText.bytes(PathText.folder(of: real)), W_OK) != 0 else { return nil }
     if Self.size(real + "-wal") > 0 {
       // If the index of the log exists, SQLite can read the log without writing.
       if access(PathText.bytes(real + "-shm"), R_OK) == 0 { return nil }

@@ -39,7 +39,9 @@ enum StoreFile {
   /// folder for temporary files is full.
   static func hasRoom(_ path: String) -> Bool {
     var status = statvfs()
-    guard !path.isEmpty, statvfs(PathText.bytes(folder(of: path)), &status) == 0 else { return false }
+    guard !path.isEmpty, statvfs(PathText.bytes(PathText.folder(of: path)), &status) == 0 else {
+      return false
+    }
     let maxBatchBytes: UInt = 64 << 20
     return status.f_bavail > maxBatchBytes / max(status.f_frsize, 1)
   }
@@ -51,7 +53,7 @@ enum StoreFile {
   /// Creates an empty file and missing folders of its path, accessible only to the owner. A file with content
   /// is not changed.
   static func create(_ path: String) throws(Failure) {
-    try makeFolder(folder(of: path))
+    try makeFolder(PathText.folder(of: path))
     let descriptor = open(PathText.bytes(path), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
       throw failure(errno, "\(path): cannot create the store", else: .cannotCreate)
@@ -68,7 +70,7 @@ enum StoreFile {
 
   /// The reason why SQLite cannot open a file, which SQLite's own error does not state.
   static func refusal(_ path: String) -> Failure {
-    for (name, mode) in [(path, R_OK | W_OK), (folder(of: path), W_OK | X_OK)] {
+    for (name, mode) in [(path, R_OK | W_OK), (PathText.folder(of: path), W_OK | X_OK)] {
       if access(PathText.bytes(name), mode) != 0 { return failure(errno, name, else: .cannotCreate) }
     }
     if let reason = missingDescriptors { return failure(reason, path, else: .inputOutput) }
@@ -102,17 +104,11 @@ enum StoreFile {
     return try work("/proc/self/fd/\(descriptor)")
   }
 
-  /// The folder of a file.
-  static func folder(of path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "." }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
-  }
-
   private static func makeFolder(_ path: String) throws(Failure) {
     if access(PathText.bytes(path), F_OK) == 0 { return }
     let reason = errno
     if reason == ENOENT, path != ".", path != "/" {
-      try makeFolder(folder(of: path))
+      try makeFolder(PathText.folder(of: path))
       if mkdir(PathText.bytes(path), 0o700) == 0 || errno == EEXIST { return }
     }
     throw failure(

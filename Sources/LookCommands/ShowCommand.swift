@@ -75,7 +75,7 @@ struct AttachmentSaving {
     }
     guard attachment.isWhole else { return try want(attachment) }
     if target == "-" {
-      try write(attachment, of: store) { output.bytes($0) }
+      try write(attachment, of: store) { output.write($0) }
     } else {
       let protected = ProtectedFiles(store: store.path, remote: try store.remote())
       try SavedFile(path: target, replaces: replaces, protected: protected).write { sink in

@@ -452,19 +452,6 @@ extension StatsText {
     let tenths = Int64((abs(number) * 10).rounded())
     return "\(number < 0 && tenths > 0 ? "-" : "")\(tenths / 10).\(tenths % 10)"
   }
-
-  private func padded(_ text: String, _ width: Int, right: Bool = false) -> String {
-    let blanks = String(repeating: " ", count: max(0, width - text.count))
-    return right ? blanks + text : text + blanks
-  }
-}
-
-extension String {
-  fileprivate var trimmedAtEnd: String {
-    var text = self
-    while text.last == " " { text.removeLast() }
-    return text
-  }
 }
 
 /// The picture that `stats --plot` prints after the figures.

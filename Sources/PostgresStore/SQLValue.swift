@@ -98,11 +98,7 @@ extension SQLValue {
     return out
   }
 
-  private static func append(_ value: UInt32, to out: inout [UInt8]) {
-    withUnsafeBytes(of: value.bigEndian) { out.append(contentsOf: $0) }
-  }
-
-  private static func append(_ value: UInt64, to out: inout [UInt8]) {
+  private static func append(_ value: some FixedWidthInteger, to out: inout [UInt8]) {
     withUnsafeBytes(of: value.bigEndian) { out.append(contentsOf: $0) }
   }
 

@@ -43,7 +43,9 @@ package struct ServerBackup: Hashable, Sendable {
     try remove(part)
     do {
       let backup = try copy(source, part, final)
-      guard rename(part, final) == 0 else { throw failure(final, "cannot be created", .cannotCreate) }
+      guard rename(part, final) == 0 else {
+        throw Failure(systemCallOn: final, "cannot be created", .cannotCreate)
+      }
       try synchroniseFolder(target)
       return backup
     } catch {
@@ -86,7 +88,7 @@ package struct ServerBackup: Hashable, Sendable {
 
   private static func copy(_ source: String, _ part: String, _ final: String) throws -> ServerBackup {
     for folder in [part, part + "/logbooks"] where mkdir(folder, 0o700) != 0 {
-      throw failure(folder, "cannot be created", .cannotCreate)
+      throw Failure(systemCallOn: folder, "cannot be created", .cannotCreate)
     }
     let logbooks = try logbooks(in: source).sorted()
     var size: Int64 = 0
@@ -116,7 +118,7 @@ package struct ServerBackup: Hashable, Sendable {
       // If the source has no tables yet, no file was copied.
       guard access(part + file, F_OK) == 0 else { return 0 }
       guard chmod(part + file, 0o600) == 0 else {
-        throw failure(part + file, "cannot be made private", .permission)
+        throw Failure(systemCallOn: part + file, "cannot be made private", .permission)
       }
       try check(part + file)
     } catch let error as DatabaseError {
@@ -127,7 +129,7 @@ package struct ServerBackup: Hashable, Sendable {
     defer { close(descriptor) }
     var status = stat()
     guard descriptor >= 0, fsync(descriptor) == 0, fstat(descriptor, &status) == 0 else {
-      throw failure(part + file, "cannot be written to disk", .inputOutput)
+      throw Failure(systemCallOn: part + file, "cannot be written to disk", .inputOutput)
     }
     return Int64(status.st_size)
   }
@@ -141,7 +143,7 @@ package struct ServerBackup: Hashable, Sendable {
 
   private static func lock(_ path: String) throws -> Int32 {
     let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw failure(path, "cannot be created", .cannotCreate) }
+    guard descriptor >= 0 else { throw Failure(systemCallOn: path, "cannot be created", .cannotCreate) }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       close(descriptor)
       throw Failure(.temporary, "\(path): another backup of a server writes into this folder; try again")
@@ -159,10 +161,4 @@ package struct ServerBackup: Hashable, Sendable {
     }
   }
 
-  private static func failure(_ path: String, _ what: String, _ category: FailureCategory) -> Failure {
-    let reason = errno
-    return Failure(
-      reason == EACCES || reason == EPERM ? .permission : category,
-      "\(path): \(what): \(String(cString: strerror(reason)))")
-  }
 }

@@ -79,7 +79,7 @@ private enum SystemFiles {
     var text: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 4096)
     while text.count < maxBytes {
-      let count = read(descriptor, &piece, piece.count)
+      let count = uninterrupted { read(descriptor, &piece, piece.count) }
       guard count > 0 else { break }
       text += piece[..<count]
     }

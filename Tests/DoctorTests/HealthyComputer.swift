@@ -29,7 +29,7 @@ enum HealthyComputer {
   static var folders: FolderFacts {
     FolderFacts(
       user: user, store: store,
-      folder: FileFact(path: FolderFacts.parent(store), kind: .folder, owner: user, mode: 0o700),
+      folder: FileFact(path: PathText.folder(of: store), kind: .folder, owner: user, mode: 0o700),
       files: ["", "-wal", "-shm"].map { FileFact(path: store + $0, owner: user, mode: 0o600, size: 1 << 20) },
       fileSystem: FileSystemFact(kind: .local, freeBytes: 1 << 40),
       names: ["logbook.db", "logbook.db-upload"])

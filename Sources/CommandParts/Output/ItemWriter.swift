@@ -54,7 +54,7 @@ package struct TableWriter: ItemWriter {
     let shownUnit = reading.kind == .ketone ? reading.measurement.unit : unit ?? reading.measurement.unit
     let marks = (reading.marks.names + (reading.isWithdrawn ? ["hidden"] : [])).joined(separator: " ")
     var text =
-      "\(time(reading.deviceTime))  \(column(reading.kind.name, 8)) \(column(value(reading.measurement, shownUnit), 6, right: true)) \(column(shownUnit.name, 6))"
+      "\(time(reading.deviceTime))  \(padded(reading.kind.name, 8)) \(padded(value(reading.measurement, shownUnit), 6, right: true)) \(padded(shownUnit.name, 6))"
     if let bar = bars?.text(reading) { text += "  " + bar }
     if isLong { text += "  \(displayed(deviceName(reading.device)))  \(reading.address)" }
     if !marks.isEmpty { text += "  \(marks)" }
@@ -70,7 +70,7 @@ package struct TableWriter: ItemWriter {
     let state = (record.isDeleted ? "  (deleted)" : "") + (record.isWithdrawn ? "  (hidden)" : "")
     let id = isLong ? record.guid : String(record.guid.prefix(8))
     return
-      "\(time(record.deviceTime))  \(column(record.kind.rawValue, 8)) \(displayed(RecordText.summary(record)))  \(id)\(state)\(mark(record.syncState(activity)))"
+      "\(time(record.deviceTime))  \(padded(record.kind.rawValue, 8)) \(displayed(RecordText.summary(record)))  \(id)\(state)\(mark(record.syncState(activity)))"
   }
 
   private func mark(_ state: SyncState) -> String {
@@ -80,11 +80,12 @@ package struct TableWriter: ItemWriter {
   }
 
   private func time(_ time: DeviceTime) -> String { time.text.replacing("T", with: " ") }
+}
 
-  private func column(_ text: String, _ width: Int, right: Bool = false) -> String {
-    let blanks = String(repeating: " ", count: max(0, width - text.count))
-    return right ? blanks + text : text + blanks
-  }
+/// A text with blanks to the width of a column, after it or, if `right` is set, before it.
+package func padded(_ text: String, _ width: Int, right: Bool = false) -> String {
+  let blanks = String(repeating: " ", count: max(0, width - text.count))
+  return right ? blanks + text : text + blanks
 }
 
 /// A measured value in this unit, without the name of the unit, or `LO` or `HI`.

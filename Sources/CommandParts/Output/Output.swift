@@ -53,14 +53,8 @@ package final class Output {
     for text in try lines() { line(text) }
   }
 
-  /// Writes the bytes of a text to standard output, unchanged.
-  package func write(_ bytes: [UInt8]) {
-    buffer.append(contentsOf: bytes)
-    if buffer.count >= Self.bufferSize { flush() }
-  }
-
-  /// Writes the bytes of a result that is not text, such as a PDF, to standard output.
-  package func bytes(_ bytes: UnsafeRawBufferPointer) {
+  /// Writes the bytes of a text, or of a result such as a PDF, to standard output, unchanged.
+  package func write(_ bytes: some Collection<UInt8>) {
     buffer.append(contentsOf: bytes)
     if buffer.count >= Self.bufferSize { flush() }
   }

@@ -86,8 +86,9 @@ package struct ProtectedFiles {
   /// Whether a path is in the data folder of a server, or in its folder of logbooks. The server would remove
   /// a file there by its name, or copy it into a backup.
   private func isInServerFolder(_ path: String) throws(Failure) -> Bool {
-    guard let folder = PathText.real(Host.folder(of: path)) else { return false }
-    for place in [folder, Host.folder(of: folder)] where place == folder || folder.hasSuffix("/logbooks") {
+    guard let folder = PathText.real(PathText.folder(of: path)) else { return false }
+    for place in [folder, PathText.folder(of: folder)] where place == folder || folder.hasSuffix("/logbooks")
+    {
       let server = place + "/server.db"
       if let status = Self.status(server), try Self.isDatabase(server, status) { return true }
     }

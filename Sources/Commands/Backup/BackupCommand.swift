@@ -115,7 +115,7 @@ struct BackupCommand: PersonVisitor, PrintingCommand {
     }
     let folder = Host.environment("TMPDIR") ?? "/tmp"
     let backup = try BackupFile.stream(store, in: folder) { piece in
-      output.bytes(piece)
+      output.write(piece)
       try output.requireOpenOutput()
     }
     try output.finish()

@@ -84,7 +84,7 @@ struct RestoreCommand: PrintingCommand {
       }
       if !quiet { output.line("kept: \(displayed(kept)), the store as it was before") }
     } else {
-      try Host.makeFolder(Host.folder(of: Host.absolute(path)))
+      try Host.makeFolder(PathText.folder(of: Host.absolute(path)))
       _ = try BackupFile.make(of: backup, at: path, part: path + ".part")
     }
     let counts = try StoreExaminer(path: path).checkedCounts()

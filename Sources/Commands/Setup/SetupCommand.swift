@@ -281,9 +281,9 @@ struct SetupWork {
   private func missingFolders(_ paths: [String]) -> [String] {
     var missing: Set<String> = []
     for path in paths {
-      var folder = Host.folder(of: path)
+      var folder = PathText.folder(of: path)
       while folder != "/", folder != ".", access(folder, F_OK) != 0, missing.insert(folder).inserted {
-        folder = Host.folder(of: folder)
+        folder = PathText.folder(of: folder)
       }
     }
     return missing.sorted()

@@ -89,7 +89,7 @@ extension SetupPlan {
 
   /// The manual pages that were unpacked together with this program, for example from an archive.
   private static func manualPages(nextTo program: String, in folder: String) -> [SetupFile] {
-    let source = Host.folder(of: Host.folder(of: program)) + "/share/man"
+    let source = PathText.folder(of: PathText.folder(of: program)) + "/share/man"
     return ["1", "5", "7"].flatMap { section -> [SetupFile] in
       Host.names(in: "\(source)/man\(section)").filter { $0.hasPrefix("glucoport") }.map { name in
         SetupFile(

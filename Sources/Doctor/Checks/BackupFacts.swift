@@ -52,6 +52,6 @@ package struct BackupFacts: Sendable {
 
   private var fix: String {
     let path = last?.path ?? ""
-    return path.isEmpty ? "glucoport backup - | …" : "glucoport backup \(quoted(FolderFacts.parent(path)))"
+    return path.isEmpty ? "glucoport backup - | …" : "glucoport backup \(quoted(PathText.folder(of: path)))"
   }
 }

@@ -40,17 +40,12 @@ package struct FolderFacts: Sendable {
 
   /// The facts about the folder of the store at a path.
   package static func of(_ store: String, user: UInt32) -> FolderFacts {
-    let folder = parent(store)
+    let folder = PathText.folder(of: store)
     return FolderFacts(
       user: user, store: store, folder: .at(folder, followsLink: true),
       files: ["", "-wal", "-shm", "-upload", "-fetch"].compactMap { .at(store + $0) },
       target: .at(store, followsLink: true), fileSystem: .of(folder), syncMarker: marker(above: folder),
       names: SystemText.names(folder))
-  }
-
-  static func parent(_ path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "." }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
   /// Files by which a folder is recognised as one that Syncthing, Dropbox, Nextcloud, ownCloud, Seafile or
@@ -64,7 +59,7 @@ package struct FolderFacts: Sendable {
     var next = folder
     while true {
       for marker in markers where FileFact.at(next + "/" + marker) != nil { return next + "/" + marker }
-      let above = parent(next)
+      let above = PathText.folder(of: next)
       if above == next || next == "." { return nil }
       next = above
     }
@@ -75,7 +70,7 @@ extension FolderFacts {
   /// The problems of the folder and the files. If there are none, one finding states that they are protected.
   var findings: [Finding] {
     guard let folder else {
-      return [Finding(.folders, .ok, "\(shown(FolderFacts.parent(store))) is created with the first store")]
+      return [Finding(.folders, .ok, "\(shown(PathText.folder(of: store))) is created with the first store")]
     }
     let found = permissions(folder) + files.flatMap(permissions) + place + room
     let text = "\(shown(folder.path)) and the files in it are readable only for their owner"
@@ -189,7 +184,7 @@ extension FolderFacts {
         || name.contains(".db-journal")
     }
     guard !found.isEmpty else { return [Finding(.leftovers, .ok, "there are no leftover files")] }
-    let folder = folder?.path ?? FolderFacts.parent(store)
+    let folder = folder?.path ?? PathText.folder(of: store)
     let list = found.prefix(5).map(shown).joined(separator: ", ") + (found.count > 5 ? ", …" : "")
     return [
       Finding(

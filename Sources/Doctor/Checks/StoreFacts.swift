@@ -56,7 +56,7 @@ package struct StoreFacts: Sendable {
   /// The command that restores a backup. It also moves the store's log (`-wal`) away with the damaged file.
   /// Otherwise SQLite would apply the log to the backup.
   private var restore: String {
-    let (store, folder) = (quoted(path ?? ""), quoted(FolderFacts.parent(path ?? "") + "/damaged"))
+    let (store, folder) = (quoted(path ?? ""), quoted(PathText.folder(of: path ?? "") + "/damaged"))
     return "mkdir \(folder) && mv \(store)* \(folder) && cp BACKUP \(store)"
   }
 

@@ -65,7 +65,7 @@ enum SystemText {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 16384)
     while bytes.count < maxBytes {
-      let count = read(descriptor, &piece, piece.count)
+      let count = uninterrupted { read(descriptor, &piece, piece.count) }
       guard count >= 0 else { return nil }
       guard count > 0 else { break }
       bytes += piece[..<count]

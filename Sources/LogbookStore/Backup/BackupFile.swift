@@ -99,7 +99,7 @@ private struct BackupPart {
   init(_ path: String, for target: String) throws(Failure) {
     self.path = path
     descriptor = open(PathText.bytes(path), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw Self.failure(.cannotCreate, target, "cannot be created") }
+    guard descriptor >= 0 else { throw Failure(systemCallOn: target, "cannot be created", .cannotCreate) }
     var (held, named) = (stat(), stat())
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0,
       // Checks that the locked file still has this name. Another process may have renamed it after it was
@@ -111,7 +111,7 @@ private struct BackupPart {
     }
     guard ftruncate(descriptor, 0) == 0, fchmod(descriptor, 0o600) == 0 else {
       defer { Glibc.close(descriptor) }
-      throw Self.failure(.cannotCreate, path, "cannot be emptied")
+      throw Failure(systemCallOn: path, "cannot be emptied", .cannotCreate)
     }
     // If a killed process left one of these log files next to the file, SQLite would apply it to the copy.
     for suffix in ["-journal", "-wal", "-shm"] { unlink(PathText.bytes(path + suffix)) }
@@ -122,7 +122,9 @@ private struct BackupPart {
   func remove() { unlink(PathText.bytes(path)) }
 
   func synchronise() throws(Failure) {
-    guard fsync(descriptor) == 0 else { throw Self.failure(.inputOutput, path, "cannot be written to disk") }
+    guard fsync(descriptor) == 0 else {
+      throw Failure(systemCallOn: path, "cannot be written to disk", .inputOutput)
+    }
   }
 
   func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
@@ -131,7 +133,7 @@ private struct BackupPart {
     var offset = 0
     while true {
       let count = uninterrupted { pread(descriptor, piece.baseAddress, piece.count, off_t(offset)) }
-      guard count >= 0 else { throw Self.failure(.inputOutput, path, "cannot be read") }
+      guard count >= 0 else { throw Failure(systemCallOn: path, "cannot be read", .inputOutput) }
       guard count > 0 else { return }
       try body(UnsafeRawBufferPointer(rebasing: piece[..<count]))
       offset += count
@@ -144,7 +146,7 @@ private struct BackupPart {
   func resetSchemaCookie() throws(Failure) {
     let (offset, cookie): (off_t, [UInt8]) = (40, [0, 0, 0, 1])
     guard pwrite(descriptor, cookie, cookie.count, offset) == cookie.count else {
-      throw Self.failure(.inputOutput, path, "cannot be written")
+      throw Failure(systemCallOn: path, "cannot be written", .inputOutput)
     }
   }
 
@@ -154,7 +156,7 @@ private struct BackupPart {
     try clearLogs(of: target, replaces: replaces)
     if replaces {
       guard rename(PathText.bytes(path), PathText.bytes(target)) == 0 else {
-        throw Self.failure(.cannotCreate, target, "cannot be created")
+        throw Failure(systemCallOn: target, "cannot be created", .cannotCreate)
       }
     } else if link(PathText.bytes(path), PathText.bytes(target)) == 0 {
       remove()
@@ -165,10 +167,10 @@ private struct BackupPart {
         rename(PathText.bytes(path), PathText.bytes(target)) == 0
       else {
         if mayRename { errno = EEXIST }
-        throw Self.failure(.cannotCreate, target, "cannot be created")
+        throw Failure(systemCallOn: target, "cannot be created", .cannotCreate)
       }
     }
-    try synchroniseFolder(StoreFile.folder(of: target))
+    try synchroniseFolder(PathText.folder(of: target))
     return target
   }
 
@@ -180,7 +182,7 @@ private struct BackupPart {
       let log = target + suffix
       if replaces {
         guard unlink(PathText.bytes(log)) == 0 || errno == ENOENT else {
-          throw Self.failure(.inputOutput, log, "cannot be removed")
+          throw Failure(systemCallOn: log, "cannot be removed", .inputOutput)
         }
       } else if access(PathText.bytes(log), F_OK) == 0 {
         throw Failure(
@@ -189,12 +191,6 @@ private struct BackupPart {
     }
   }
 
-  static func failure(_ category: FailureCategory, _ path: String, _ what: String) -> Failure {
-    let reason = errno
-    return Failure(
-      reason == EACCES || reason == EPERM ? .permission : category,
-      "\(path): \(what): \(String(cString: strerror(reason)))")
-  }
 }
 
 extension Store {

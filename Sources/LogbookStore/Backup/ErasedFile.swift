@@ -40,7 +40,7 @@ package struct ErasedFile {
       if errno == ENOENT || errno == ENOTDIR { return .absent }
       // The path leads to a folder or a symbolic link.
       if errno == EISDIR || errno == ELOOP { return .other }
-      throw failure("cannot be opened to remove it")
+      throw Failure(systemCallOn: path, "cannot be opened to remove it")
     }
     defer { close(descriptor) }
     var status = stat()
@@ -50,12 +50,12 @@ package struct ErasedFile {
       guard try digest(descriptor) == sha256 else { return .other }
       name += Self.suffix
       guard rename(PathText.bytes(path), PathText.bytes(name)) == 0 else {
-        throw failure("cannot be removed")
+        throw Failure(systemCallOn: path, "cannot be removed")
       }
-      try synchroniseFolder(StoreFile.folder(of: name))
+      try synchroniseFolder(PathText.folder(of: name))
     }
     try overwrite(descriptor, Int(status.st_size))
-    guard unlink(PathText.bytes(name)) == 0 else { throw failure("cannot be removed") }
+    guard unlink(PathText.bytes(name)) == 0 else { throw Failure(systemCallOn: path, "cannot be removed") }
     return .removed
   }
 
@@ -64,11 +64,11 @@ package struct ErasedFile {
     let descriptor = open(PathText.bytes(path), O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {
       if errno == ENOENT { return }
-      throw failure("cannot be overwritten")
+      throw Failure(systemCallOn: path, "cannot be overwritten")
     }
     defer { close(descriptor) }
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw failure("cannot be overwritten") }
+    guard fstat(descriptor, &status) == 0 else { throw Failure(systemCallOn: path, "cannot be overwritten") }
     try overwrite(descriptor, Int(status.st_size))
   }
 
@@ -77,10 +77,10 @@ package struct ErasedFile {
     var offset = 0
     while offset < size {
       let count = uninterrupted { pwrite(descriptor, zeros, min(zeros.count, size - offset), off_t(offset)) }
-      guard count > 0 else { throw failure("cannot be overwritten") }
+      guard count > 0 else { throw Failure(systemCallOn: path, "cannot be overwritten") }
       offset += count
     }
-    guard fsync(descriptor) == 0 else { throw failure("cannot be overwritten") }
+    guard fsync(descriptor) == 0 else { throw Failure(systemCallOn: path, "cannot be overwritten") }
   }
 
   /// The SHA-256 of the bytes of an open file in hexadecimal.
@@ -90,17 +90,11 @@ package struct ErasedFile {
     var offset = 0
     while true {
       let count = uninterrupted { pread(descriptor, &piece, piece.count, off_t(offset)) }
-      guard count >= 0 else { throw failure("cannot be read") }
+      guard count >= 0 else { throw Failure(systemCallOn: path, "cannot be read") }
       guard count > 0 else { return digest.hexadecimal() }
       piece.withUnsafeBytes { digest.update(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
       offset += count
     }
   }
 
-  private func failure(_ what: String) -> Failure {
-    let reason = errno
-    return Failure(
-      reason == EACCES || reason == EPERM ? .permission : .inputOutput,
-      "\(path): \(what): \(String(cString: strerror(reason)))")
-  }
 }

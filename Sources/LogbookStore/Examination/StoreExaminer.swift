@@ -197,15 +197,11 @@ package struct StoreExaminer {
     found.sources = try file.rows(Store.sourceRows).compactMap { $0[1].flatMap(SourceSetting.init(stored:)) }
   }
 
-  private func value(of setting: StoreSetting) -> String {
-    "(SELECT value FROM setting WHERE name = '\(setting.rawValue)')"
-  }
-
   private func remote(_ file: ExaminedFile) throws -> ExaminedRemote? {
     let rows = try file.rows(
       """
       SELECT kind, url, token_file, token_command, allows_plain_http, logbook, last_success, next_attempt, last_error,
-        purged_at, \(value(of: .remoteAuthorities)), \(value(of: .remoteClientCertificate)), \(value(of: .remoteClientKey))
+        purged_at, \(StoreSetting.remoteAuthorities.sql), \(StoreSetting.remoteClientCertificate.sql), \(StoreSetting.remoteClientKey.sql)
       FROM remote WHERE url IS NOT NULL
       """)
     guard let row = rows.first, let kind = row[0], let url = row[1], let logbook = row[5] else { return nil }

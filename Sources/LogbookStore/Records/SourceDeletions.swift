@@ -47,7 +47,7 @@ final class SourceDeletions {
       guard let found = try Row.fetchOne(database.cachedStatement(sql: Self.new), arguments: [guid, ingest])
       else { continue }
       let withdrawal = try withdrawal(StoredRow(found, of: "record"))
-      guard let own = withdrawal.guid, try !exists(own) else { continue }
+      guard let own = withdrawal.guid, try !RecordEditor.exists(own, database) else { continue }
       try insert(withdrawal, guid: own, ingest: ingest)
       hidden += 1
     }
@@ -78,7 +78,7 @@ final class SourceDeletions {
           // withdrawal is always passed to it.
           let isLatest: Bool = try row[5]
           if undone[own]?.contains(withdrawal.state.withdrawalDigest) == true { return nil }
-          if try exists(own) { return withdrawal }
+          if try RecordEditor.exists(own, database) { return withdrawal }
           let exports = try imports(ofRecord: try row[0])
           if !isLatest {
             // The record stays visible until the last later export is undone.
@@ -160,12 +160,6 @@ extension SourceDeletions {
     ORDER BY NOT \(ImportContribution.isUndone(of: "w")) DESC,
       \(ExportAge.generated("w")) DESC, \(ExportAge.modified("w")) DESC, \(RecordWriter.importOrder("w")) DESC
     """
-
-  private func exists(_ guid: String) throws -> Bool {
-    try Bool.fetchOne(
-      database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM record WHERE guid = ?)"), arguments: [guid])
-      ?? false
-  }
 
   /// The withdrawal of a record. It is equal in every store, whatever the zone of the logbook.
   private func withdrawal(_ row: StoredRow) throws -> RecordWithdrawal {

@@ -158,7 +158,7 @@ extension DayWords {
     let amounts = [
       event.units.map { "\(glucose.plain($0)) U" }, event.rate.map { "\(glucose.plain($0)) U/h" },
       event.carbohydrates.map { "\(glucose.plain($0)) g" },
-      event.servings.map { counted($0, "serving") }, event.minutes.map { "\(glucose.plain($0)) min" },
+      event.servings.map(servings), event.minutes.map { "\(glucose.plain($0)) min" },
     ].compactMap(\.self)
     let words = [event.kind.rawValue] + amounts + [event.subtype, event.text]
     let text = words.filter { !$0.isEmpty }.joined(separator: " ")
@@ -189,12 +189,8 @@ extension DayWords {
     }
   }
 
-  private func counted(_ number: Int, _ noun: String) -> String {
-    "\(number) \(noun)\(number == 1 ? "" : "s")"
-  }
-
-  private func counted(_ number: Double, _ noun: String) -> String {
-    "\(glucose.plain(number)) \(noun)\(number == 1 ? "" : "s")"
+  private func servings(_ number: Double) -> String {
+    "\(glucose.plain(number)) \(number == 1 ? "serving" : "servings")"
   }
 
   private func figure(_ metric: Metric, _ text: (Double) -> String) -> String {

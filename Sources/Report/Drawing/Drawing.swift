@@ -195,7 +195,8 @@ extension Drawing.Font {
 }
 
 extension String {
-  fileprivate var trimmedAtEnd: String {
+  /// The text without blanks at its end.
+  package var trimmedAtEnd: String {
     var text = self
     while text.last == " " { text.removeLast() }
     return text
