@@ -202,31 +202,40 @@ import Testing
         Array("b".utf8), to: Self.content, at: 1, later.run)
       #expect(next == .holds(HeldContent(bytes: 2, size: 2)))
       #expect(try await later.push(Sample.history(301)).stored == 1)
-      let after = try await stand.logbook(stand.writer).logbook()
-      let now = try await later.service.readingDigests(later.run)
-      try await stand.stop()
-
-      let target = base.path + "/back"
-      let export = try FolderTarget(folder: target)
-      #expect(try PostgresTransfer(owner).move(to: export).readings == 301 + Sample.everyShape.readings.count)
-      try export.finish()
-      for path in [target, base.path + "/missing/back"] {
-        #expect { try FolderTarget(folder: path) } throws: { ($0 as? Failure)?.category == .cannotCreate }
-      }
-      #expect(!FileManager.default.fileExists(atPath: base.path + "/missing"))
-      let back = try EmbeddedStorage(folder: target)
-      #expect(try await back.logbook(for: stand.writer).logbook() == after)
-      #expect(try await back.logbook(for: stand.writer).readingDigests(later.run) == now)
-      let held = try await back.logbook(for: stand.writer).neededAttachments.heldContent(
-        of: Self.content.digest, later.run)
-      #expect(held.isWhole)
-      await #expect(throws: ServiceError.purged) {
-        _ = try await back.logins.login(tokenHash: LoginToken("gp_stranger").hash)
-      }
-      let known = try await back.logbook(for: stand.writer).apply([change], later.run).verdicts
-      #expect(known.count == 1)
-      try await back.close()
+      try await Self.expectTheSame(as: stand, change, later.run, in: base.path + "/back", from: owner)
     }
+  }
+
+  /// Moves the logbook of a database to a folder, and checks that the folder has all of it.
+  ///
+  /// - Parameters:
+  ///   - stand: the server of the database, which is stopped first.
+  ///   - change: a change that the database has.
+  ///   - folder: the path of the new folder.
+  private static func expectTheSame(
+    as stand: RunningStorage, _ change: RecordChange, _ run: RunStamp, in folder: String,
+    from owner: DatabaseAddress
+  ) async throws {
+    let service = stand.logbook(stand.writer)
+    let (logbook, digests) = (try await service.logbook(), try await service.readingDigests(run))
+    try await stand.stop()
+    let export = try FolderTarget(folder: folder)
+    #expect(try PostgresTransfer(owner).move(to: export).readings == 301 + Sample.everyShape.readings.count)
+    try export.finish()
+    for path in [folder, folder + "/missing/back"] {
+      #expect { try FolderTarget(folder: path) } throws: { ($0 as? Failure)?.category == .cannotCreate }
+    }
+    #expect(!FileManager.default.fileExists(atPath: folder + "/missing"))
+    let storage = try EmbeddedStorage(folder: folder)
+    let moved = storage.logbook(for: stand.writer)
+    #expect(try await moved.logbook() == logbook)
+    #expect(try await moved.readingDigests(run) == digests)
+    #expect(try await moved.neededAttachments.heldContent(of: Self.content.digest, run).isWhole)
+    await #expect(throws: ServiceError.purged) {
+      _ = try await storage.logins.login(tokenHash: LoginToken("gp_stranger").hash)
+    }
+    #expect(try await moved.apply([change], run).verdicts.count == 1)
+    try await storage.close()
   }
 }
 
