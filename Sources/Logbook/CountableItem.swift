@@ -64,6 +64,8 @@ package struct CountableItem: Sendable {
   /// Whether a pump's algorithm gave the dose. An algorithm can give two equal doses a few minutes apart, but
   /// not within one minute. So such a dose can only repeat a dose whose instant is less than a minute away.
   let isAutomatic: Bool
+  /// Whether the item is a meal that states fat or protein.
+  let hasFatOrProtein: Bool
   /// How many optional details the item states. If several sources describe the same dose, meal or
   /// measurement, the item with the most details is kept.
   let details: Int
@@ -112,6 +114,7 @@ extension CountableItem {
     marks = []
     note = if case .text(let text)? = fields["text"] { text } else { "" }
     isAutomatic = fields["automatic"] == .flag(true)
+    hasFatOrProtein = fields["fat"] != nil || fields["protein"] != nil
     details = fields.values.count
   }
 
@@ -126,7 +129,8 @@ extension CountableItem {
     instant = deviceTime.seconds - Int64(placement.utcOffset)
     shown = deviceTime.seconds
     timeForm = TimeForm(placement)
-    (self.source, self.marks, note, isAutomatic) = (source, marks, "", false)
+    (self.source, self.marks, note) = (source, marks, "")
+    (isAutomatic, hasFatOrProtein) = (false, false)
     details = marks.rawValue.nonzeroBitCount
   }
 

@@ -12,6 +12,8 @@ package enum CountVerdict: Hashable, Sendable {
   case otherAmount(String, CountingSource)
   /// The item is left out: it is a finger stick that is a copy of this sensor's value.
   case sensorValue(CountingSource)
+  /// The item is left out: a program computed the meal from the fat and protein of another one; see `ComputedMeals`.
+  case computed
   /// The item is left out, since a person chose another source for its kind and time.
   case notChosen
 

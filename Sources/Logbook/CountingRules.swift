@@ -54,6 +54,8 @@ package struct CountingRules: Hashable, Sendable {
   package var ownCopies = OwnCopies()
   /// The items that two sources state with different amounts.
   package var otherAmounts = OtherAmounts()
+  /// The meals that a program computed from fat and protein.
+  package var computedMeals = ComputedMeals()
 
   /// The rule of `CountedOnce`, changed by people's decisions.
   ///
@@ -105,7 +107,8 @@ package struct CountingRules: Hashable, Sendable {
     if let pair = joined[item.id] { return .repeats(pair.kept, pair.keptSource) }
     if let sensor = sensorCopies.sensor(of: item) { return .sensorValue(sensor) }
     if let original = ownCopies.original(of: item) { return .repeats(original, item.source) }
-    return otherAmounts.verdict(on: item)
+    if let verdict = otherAmounts.verdict(on: item) { return verdict }
+    return computedMeals.contains(item) ? .computed : nil
   }
 
   /// Whether a source counts for a kind at a shown time. If a person chose a source for it, no other source

@@ -28,7 +28,7 @@ struct StatsObject: Encodable {
     total = FiguresObject(view.result.total, view)
     groups = view.result.groups.map { FiguresObject($0, view) }
     counted = (view.countsOnce ? CountForm.once : .all).rawValue
-    doubled = view.result.doubled.filter { !$0.isSensorValue }.map(DoubledObject.init)
+    doubled = view.result.doubled.filter { !$0.isSensorValue && !$0.isComputed }.map(DoubledObject.init)
     sensorCopies = view.result.doubled.filter(\.isSensorValue).map(DoubledObject.init)
   }
 }

@@ -26,6 +26,8 @@ package enum LeftOut: Int, CaseIterable, Sendable {
   case doubled
   /// A finger stick that is a sensor's own value, from a program that collects the data of other programs.
   case sensorCopy
+  /// A program computed the meal from the fat and protein of another one.
+  case computed
   /// A person chose another source for the item's kind and time.
   case otherSource
 
@@ -43,6 +45,7 @@ package enum LeftOut: Int, CaseIterable, Sendable {
     case .filledIn: "filled_in"
     case .doubled: "doubled"
     case .sensorCopy: "sensor_copies"
+    case .computed: "computed"
     case .otherSource: "other_source"
     }
   }

@@ -213,10 +213,10 @@ extension Statistics {
   /// The items that were left out, in the order of their kinds and sources, so that every store gives the
   /// same result. The order in which items of one time are read depends on the store.
   var doubledInOrder: [DoubledItems] {
-    func key(_ line: DoubledItems) -> (String, String, String, Int, Int) {
+    func key(_ line: DoubledItems) -> (String, String, String, Int, Int, Int) {
       (
         line.kind.rawValue, line.source.text, line.counted.text, line.isSensorValue ? 1 : 0,
-        line.hasOtherAmount ? 1 : 0
+        line.hasOtherAmount ? 1 : 0, line.isComputed ? 1 : 0
       )
     }
     return doubled.sorted { key($0) < key($1) }
@@ -232,6 +232,10 @@ extension Statistics {
     switch verdict {
     case .counts: return nil
     case .notChosen: return .otherSource
+    case .computed:
+      addDoubled(
+        DoubledItems(kind: item.kind, source: item.source, counted: item.source, isComputed: true, items: 1))
+      return .computed
     case .repeats(_, let source):
       addDoubled(DoubledItems(kind: item.kind, source: item.source, counted: source, items: 1))
       return .doubled
@@ -278,7 +282,7 @@ extension Statistics {
     // Items for which a person chose another source do not count. They still help to decide for other days
     // whether two sources state the same items.
     case .notChosen: isDecided = true
-    case .sensorValue: return
+    case .sensorValue, .computed: return
     }
     func entry(_ amount: Double, _ key: Int64?) -> SourceEntry {
       SourceEntry(

@@ -61,11 +61,14 @@ func countedWithCopies(
   _ items: [CountableItem?], _ rules: CountingRules = CountingRules()
 ) -> (kept: [CountableItem], leftOut: [String: String], verdicts: [String: CountVerdict]) {
   var (copies, others, rules) = (OwnCopyFinder(rules), OtherAmountFinder(rules), rules)
+  var computed = ComputedMealFinder(rules)
   for item in items.compactMap(\.self).sorted(by: { $0.instant < $1.instant }) {
     copies.add(item)
     others.add(item)
+    computed.add(item)
   }
   (rules.ownCopies, rules.otherAmounts) = (copies.finish(), others.finish())
+  rules.computedMeals = computed.finish()
   return counted(items, rules)
 }
 
@@ -82,7 +85,7 @@ func counted(
       switch verdict {
       case .counts: kept.append(item)
       case .repeats(let id, _), .otherAmount(let id, _): leftOut[item.id] = id
-      case .sensorValue, .notChosen: leftOut[item.id] = ""
+      case .sensorValue, .computed, .notChosen: leftOut[item.id] = ""
       }
     }
   }

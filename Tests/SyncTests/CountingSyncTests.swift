@@ -68,6 +68,7 @@ import Testing
         case .counts: "counts"
         case .repeats(_, let source), .otherAmount(_, let source): "as \(source.text)"
         case .sensorValue(let source): "of \(source.text)"
+        case .computed: "computed"
         case .notChosen: "not chosen"
         }
       lines["\(item.kind) \(item.shown / 86_400) \(item.source.text) \(fate)", default: 0] += 1

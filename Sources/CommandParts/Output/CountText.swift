@@ -31,9 +31,12 @@ package enum CountText {
   /// How many items of one source were left out, and the source that counts instead:
   /// `699 doses of Clarity: counted once, as mySugr has them`.
   package static func line(_ line: DoubledItems) -> String {
-    if line.source == line.counted {
+    if line.source == line.counted, !line.isComputed {
       return
         "\(items(line.items, line.kind)) of \(SourceTitle.text(line.source)): \(secondTime), counted once"
+    }
+    if line.isComputed {
+      return "\(items(line.items, line.kind)) of \(SourceTitle.text(line.source)): \(computed), not counted"
     }
     if line.hasOtherAmount {
       return
@@ -47,6 +50,9 @@ package enum CountText {
   /// The words for items that one source states twice.
   package static let secondTime =
     "a second time, with another form of the time, in the other unit or under another id"
+
+  /// The words for meals that a program computed.
+  package static let computed = "computed from the fat and protein of meals"
 
   /// A number with the name of the items: doses, meals or readings.
   package static func items(_ number: Int, _ kind: CountableItem.Kind) -> String {
@@ -183,6 +189,7 @@ struct LeftOutListing {
     case .otherAmount(let id, let source):
       "(left out: \(SourceTitle.text(source)) has it with \(CountText.otherAmount(item.kind)), as \(Guid.isValid(id) ? String(id.prefix(8)) : "a reading"))"
     case .sensorValue(let sensor): "(left out: the own value of the sensor \(SourceTitle.text(sensor)))"
+    case .computed: "(left out: \(CountText.computed))"
     case .notChosen: "(left out: another source was chosen)"
     }
   }

@@ -20,6 +20,8 @@ package struct ImportDoubles {
   private(set) var otherAmounts: [Line: Int] = [:]
   /// The numbers of new finger sticks that only repeat a sensor's values. `other` is the sensor.
   private(set) var sensorCopies: [Line: Int] = [:]
+  /// The numbers of new meals that a program computed. `other` is the source itself.
+  private(set) var computed: [Line: Int] = [:]
   private(set) var doubts: [SourceDoubt] = []
 
   /// Finds the new items of an import that the store also has from another source in the same period. If the
@@ -72,6 +74,8 @@ package struct ImportDoubles {
       other = others.first { !$0.hasOtherAmount }?.source
     case .sensorValue(let sensor):
       return sensorCopies[Line(kind: item.kind, source: item.source, other: sensor), default: 0] += 1
+    case .computed:
+      return computed[Line(kind: item.kind, source: item.source, other: item.source), default: 0] += 1
     case .notChosen: other = nil
     }
     guard let other else { return }
@@ -93,6 +97,10 @@ extension ImportDoubles {
         "\(CountText.items(items, line.kind)) with \(CountText.otherAmount(line.kind)) in \(SourceTitle.text(line.other)): counted once; see "
           + "'glucoport list --left-out'; to count both: "
           + quotedCommand("glucoport", "count", "both", line.source.text, line.other.text)
+      }
+      + Self.sorted(computed).map { line, items in
+        "\(CountText.items(items, line.kind)) \(CountText.computed): not counted; to count them: "
+          + quotedCommand("glucoport", "count", "both", line.source.text, line.source.text)
       }
       + Self.sorted(sensorCopies).map { line, items in
         "\(CountText.items(items, line.kind)) with the own values of \(SourceTitle.text(line.other)): not counted; "
@@ -141,7 +149,7 @@ private struct OwnCopyTally {
     switch verdict {
     case .repeats(_, let source): source == item.source
     case .counts(let others): others.first?.isOwnCopy ?? false
-    case .otherAmount, .sensorValue, .notChosen: false
+    case .otherAmount, .sensorValue, .computed, .notChosen: false
     }
   }
 
@@ -149,7 +157,7 @@ private struct OwnCopyTally {
     switch verdict {
     case .repeats(let id, _): brought[id, default: 0] += 1
     case .counts(let others): kept[item.id] = others.count(where: \.isOwnCopy)
-    case .otherAmount, .sensorValue, .notChosen: break
+    case .otherAmount, .sensorValue, .computed, .notChosen: break
     }
   }
 }
@@ -188,7 +196,7 @@ package struct DoubledByImport {
       case .repeats, .otherAmount: counts[ingest, default: .init()].doubled += 1
       case .counts(let others) where !others.isEmpty: counts[ingest, default: .init()].doubled += 1
       case .sensorValue: counts[ingest, default: .init()].sensorCopies += 1
-      case .counts, .notChosen: break
+      case .counts, .computed, .notChosen: break
       }
     }
     for (ingest, tally) in ownCopies { counts[ingest, default: .init()].doubled += tally.copies }

@@ -188,6 +188,7 @@ struct CountPair: ParsableArguments {
   private func requireCopies(_ name: String, _ store: Store) throws {
     var rules = CountingRules()
     try store.addCopies(to: &rules, since: nil, until: nil)
+    if rules.computedMeals.sources.contains(where: { $0.isNamed(name) }) { return }
     if rules.ownCopies.sources.contains(where: { $0.isNamed(name) }) { return }
     throw Failure(.usage, "\(displayed(first)): one source; everything that it states counts")
   }

@@ -86,7 +86,7 @@ struct LeftOutCount {
       switch verdict {
       case .repeats, .otherAmount: count.doubled += 1
       case .sensorValue: count.sensorCopies += 1
-      case .counts, .notChosen: break
+      case .counts, .computed, .notChosen: break
       }
     }
     return count

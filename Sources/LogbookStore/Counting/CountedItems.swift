@@ -87,20 +87,33 @@ extension Store {
     return finder.finish()
   }
 
-  /// Sets `ownCopies` and `otherAmounts`, as far as they affect the verdicts between two instants.
+  /// Sets `ownCopies`, `otherAmounts` and `computedMeals`, as far as they affect the verdicts between two instants.
   package func addCopies(to rules: inout CountingRules, since: Int64?, until: Int64?) throws {
     let margin = CountingMargin.seconds + OwnCopies.marginSeconds
     var filter = ItemFilter()
     (filter.readingKinds, filter.recordKinds) = (CountingContext.readingKinds, CountingContext.recordKinds)
     (filter.since, filter.until) = (since.map { $0 - margin }, until.map { $0 + margin })
     var (copies, others, near) = (OwnCopyFinder(rules), OtherAmountFinder(rules), NearItems())
+    var computed = ComputedMealFinder(rules)
     func add(_ item: CountableItem) {
       copies.add(item)
       others.add(item)
     }
-    try forEachItem(filter) { item in near.add(item, add) }
+    try forEachItem(filter) { item in
+      if Self.mayBeComputed(item), let item = CountableItem(item) { computed.add(item) }
+      near.add(item, add)
+    }
     near.finish(add)
     (rules.ownCopies, rules.otherAmounts) = (copies.finish(), others.finish())
+    rules.computedMeals = computed.finish()
+  }
+
+  /// Whether an item is a meal of a program that computes meals. The fields of other items are not decoded for it.
+  private static func mayBeComputed(_ item: StoredItem) -> Bool {
+    guard case .record(let record) = item, record.kind == .food, let provenance = record.provenance else {
+      return false
+    }
+    return ComputedMeals.mayBe(of: CountingSource(format: provenance.format, part: provenance.source))
   }
 
   /// A range of instants that contains all finger sticks that may be values of a sensor. Nil if there are

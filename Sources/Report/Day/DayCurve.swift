@@ -110,6 +110,8 @@ package struct DayCurve: Sendable {
 package enum DayOmission: Hashable, Sendable {
   /// This source states the same item, perhaps with another amount, and the item of this source counts.
   case repeats(CountingSource)
+  /// A program computed the meal from the fat and protein of another one.
+  case computed
   /// A person chose another source.
   case notChosen
 }
@@ -251,7 +253,7 @@ package struct DayTally: Sendable {
     case .repeats(_, let source), .otherAmount(_, let source):
       dot.omission = .repeats(source)
       days[index].leftOutSticks.append(dot)
-    case .notChosen:
+    case .computed, .notChosen:
       dot.omission = .notChosen
       days[index].leftOutSticks.append(dot)
     case .sensorValue: days[index].sensorCopies[source, default: 0] += 1
@@ -286,6 +288,7 @@ package struct DayTally: Sendable {
     case .counts(let others): days[index].events.append(event(others.filter { !$0.isOwnCopy }, nil))
     case .repeats(_, let source), .otherAmount(_, let source):
       days[index].leftOutEvents.append(event([], .repeats(source)))
+    case .computed: days[index].leftOutEvents.append(event([], .computed))
     case .notChosen: days[index].leftOutEvents.append(event([], .notChosen))
     case .sensorValue: break
     }

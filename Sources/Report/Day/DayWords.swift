@@ -185,6 +185,7 @@ extension DayWords {
   private func remark(_ omission: DayOmission) -> String {
     switch omission {
     case .repeats(let source): " (also in \(ForeignText.shown(day.sourceName(source))), not counted)"
+    case .computed: " (computed from fat and protein, not counted)"
     case .notChosen: " (another source was chosen, not counted)"
     }
   }

@@ -108,7 +108,7 @@ extension ReportPage {
     let names: [CountableItem.Kind: String] = [
       .insulin: texts.insulin, .food: texts.carbohydrates, .smbg: texts.sticks, .ketone: texts.ketones,
     ]
-    let rows = contents.result.doubled.filter { !$0.isSensorValue }.map { line in
+    let rows = contents.result.doubled.filter { !$0.isSensorValue && !$0.isComputed }.map { line in
       let sources = [line.source, line.counted].map { contents.sourceName($0) }
       return PageModel.Row("\(sources[0]) = \(sources[1])", [names[line.kind] ?? "", count(line.items)])
     }

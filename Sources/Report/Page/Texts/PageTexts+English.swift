@@ -120,6 +120,7 @@ extension PageTexts {
     filledIn: "filled in from the sensor by a bolus calculator",
     doubled: "another source states it, too: counted once",
     sensorCopies: "a finger stick with a sensor's own value",
+    computed: "a meal that a program computed from fat and protein",
     otherSource: "another source was chosen for its kind and time",
     readingsAndRecords: "Readings and records",
     sourceDoubt:

@@ -121,6 +121,7 @@ extension PageTexts {
     filledIn: "repris du capteur par un calculateur de bolus",
     doubled: "aussi dans une autre source : compté une fois",
     sensorCopies: "glycémie capillaire qui est une valeur du capteur",
+    computed: "repas qu’un programme a calculé à partir des lipides et des protéines",
     otherSource: "une autre source a été choisie pour ce type et cette heure",
     readingsAndRecords: "Mesures et entrées",
     sourceDoubt:

@@ -120,6 +120,7 @@ extension PageTexts {
     filledIn: "vom Bolusrechner aus dem Sensorwert übernommen",
     doubled: "auch in einer anderen Quelle: einmal gezählt",
     sensorCopies: "Blutzuckerwert, der ein Wert des Sensors ist",
+    computed: "Mahlzeit, die ein Programm aus Fett und Eiweiß berechnet hat",
     otherSource: "für diese Art und Zeit wurde eine andere Quelle gewählt",
     readingsAndRecords: "Messwerte und Einträge",
     sourceDoubt:

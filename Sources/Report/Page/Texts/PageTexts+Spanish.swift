@@ -120,6 +120,7 @@ extension PageTexts {
     filledIn: "tomado del sensor por una calculadora de bolos",
     doubled: "también en otra fuente: se contó una vez",
     sensorCopies: "glucemia capilar que es un valor del sensor",
+    computed: "comida que un programa calculó a partir de grasas y proteínas",
     otherSource: "se eligió otra fuente para este tipo y esta hora",
     readingsAndRecords: "Lecturas y registros",
     sourceDoubt:

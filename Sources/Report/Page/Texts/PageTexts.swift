@@ -140,6 +140,7 @@ package struct PageTexts: Sendable {
   package let filledIn: String
   package let doubled: String
   package let sensorCopies: String
+  package let computed: String
   package let otherSource: String
   package let readingsAndRecords: String
   /// Shown if two sources seem to state the same items. The arguments are the names of both, and the number
@@ -226,6 +227,7 @@ extension PageTexts {
     case .filledIn: filledIn
     case .doubled: doubled
     case .sensorCopy: sensorCopies
+    case .computed: computed
     case .otherSource: otherSource
     }
   }
