@@ -367,7 +367,7 @@ private struct BackgroundStatistics {
     let isContext: Bool
   }
 
-  private struct Work {
+  private struct StatisticsState {
     var statistics: Statistics
     var days: DayTally?
     var counting: CountedOnce<Figure>
@@ -433,12 +433,12 @@ private struct BackgroundStatistics {
   /// transmitter while the store loads the next.
   private static let batchSize = 32_768
 
-  private let thread: BackgroundWorker<Work>
+  private let thread: BackgroundWorker<StatisticsState>
   private var items: [Item] = []
 
   init(_ statistics: Statistics, _ days: DayTally?, _ rules: CountingRules) {
     thread = BackgroundWorker(
-      Work(statistics: statistics, days: days, counting: CountedOnce(rules)), name: "figures")
+      StatisticsState(statistics: statistics, days: days, counting: CountedOnce(rules)), name: "figures")
   }
 
   /// Adds an item. Items must come in the order of time.

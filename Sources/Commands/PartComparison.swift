@@ -13,7 +13,7 @@ import USBTransport
 ///
 /// Each table is imported into a temporary store, together with those before it.
 final class PartComparison {
-  private struct Part {
+  private struct Table {
     let name: String
     let times: ClosedRange<Int64>
     /// The days on which this table has readings that no earlier table has.
@@ -40,7 +40,7 @@ final class PartComparison {
   private let options: ExportOptions
   private var scratch: Store?
   private var deviceCount = 0
-  private var parts: [Part] = []
+  private var parts: [Table] = []
   private var signs: Set<Sign> = []
   private var doseTables: [(name: String, table: DoseTable)] = []
 
@@ -67,7 +67,7 @@ final class PartComparison {
     guard let first = report.counts.firstTime, let last = report.counts.lastTime, first <= last else {
       return
     }
-    var part = Part(name: report.source, times: first...last)
+    var part = Table(name: report.source, times: first...last)
     let agreeing = try isOfSensor(report.counts) ? 0 : survey(&part, report.ingest, in: store)
     // A table with its own devices is a separate series, so it is not compared.
     let earlier = parts
@@ -88,7 +88,7 @@ final class PartComparison {
   /// Stores in `part` the days on which it has readings that no earlier part has.
   ///
   /// - Returns: how many of its readings have the minute and value of a reading in an earlier part.
-  private func survey(_ part: inout Part, _ ingest: Int64, in store: Store) throws -> Int {
+  private func survey(_ part: inout Table, _ ingest: Int64, in store: Store) throws -> Int {
     var filter = ItemFilter()
     filter.recordKinds = []
     var own: Set<Sign> = []
@@ -114,7 +114,7 @@ final class PartComparison {
   /// month, for example, is accepted.
   ///
   /// - Throws: `Failure` of category `badInput` if an earlier table has other finger sticks on the same days.
-  private func requireNoPersons(_ part: Part, _ earlier: [Part]) throws {
+  private func requireNoPersons(_ part: Table, _ earlier: [Table]) throws {
     guard let other = earlier.first(where: { Self.mayBePersons($0, part) }) else { return }
     throw Failure(
       .badInput,
@@ -142,7 +142,7 @@ final class PartComparison {
     )
   }
 
-  private static func mayBePersons(_ one: Part, _ other: Part) -> Bool {
+  private static func mayBePersons(_ one: Table, _ other: Table) -> Bool {
     let names = PartName.differing(one.name, other.name)
     if SheetName.differOnlyInDescription(names.0, names.1) { return false }
     // Two persons may have measured on different days. So the periods from the first to the last reading are

@@ -69,8 +69,8 @@ struct StepOptions: ParsableArguments {
     let output = Output()
     let store = try storeOptions.open(dryRun ? .reader : .editor)
     switch try number.map(PersonStep.ingest) ?? next(direction, store, output) {
-    case .ingest(let number): try run(direction, import: number, store, output)
-    case .action(let action): try run(direction, action, store, output)
+    case .ingest(let number): try undoImport(direction, number, store, output)
+    case .action(let action): try undoAction(direction, action, store, output)
     case .merge(let path): throw Self.refusal(ofMerge: path, into: store)
     }
   }
@@ -90,8 +90,8 @@ struct StepOptions: ParsableArguments {
     )
   }
 
-  private func run(
-    _ direction: UndoDirection, import number: Int64, _ store: Store, _ output: Output
+  private func undoImport(
+    _ direction: UndoDirection, _ number: Int64, _ store: Store, _ output: Output
   ) throws {
     let counts =
       switch (dryRun, direction) {
@@ -108,7 +108,7 @@ struct StepOptions: ParsableArguments {
     try ExitStatus.of(counts).end()
   }
 
-  private func run(
+  private func undoAction(
     _ direction: UndoDirection, _ action: PersonAction, _ logbook: Store, _ output: Output
   ) throws {
     let outcome =

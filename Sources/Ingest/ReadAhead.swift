@@ -13,7 +13,7 @@ struct ReadAhead {
     let persons: [StatedPerson]
   }
 
-  private struct Work {
+  private struct ReadState {
     var ingestor: any Ingestor
     var batch = IngestBatch()
     var result: Result<ReadBatch, any Error>?
@@ -29,9 +29,9 @@ struct ReadAhead {
     }
   }
 
-  private let thread: BackgroundWorker<Work>
+  private let thread: BackgroundWorker<ReadState>
 
-  init(_ ingestor: any Ingestor) { thread = BackgroundWorker(Work(ingestor: ingestor), name: "reader") }
+  init(_ ingestor: any Ingestor) { thread = BackgroundWorker(ReadState(ingestor: ingestor), name: "reader") }
 
   /// The ingestor, after the current read has ended.
   var ingestor: any Ingestor { thread.wait { $0.ingestor } }

@@ -102,7 +102,7 @@ package struct SensorCopyFinder {
     let value = Glucose(source: source, instant: instant, measurement: measurement)
     var rest: [Glucose] = []
     for stick in sticks {
-      if isCopy(stick, of: value) { note(stick, value) } else { rest.append(stick) }
+      if isCopy(stick, of: value) { addCopy(stick, value) } else { rest.append(stick) }
     }
     sticks = rest
     if sensors.count < Self.maxNear { sensors.append(value) }
@@ -114,7 +114,7 @@ package struct SensorCopyFinder {
     forget(before: instant)
     let stick = Glucose(source: source, instant: instant, measurement: measurement)
     if let value = sensors.first(where: { isCopy(stick, of: $0) }) {
-      note(stick, value)
+      addCopy(stick, value)
     } else if sticks.count < Self.maxNear {
       sticks.append(stick)
     }
@@ -127,7 +127,7 @@ package struct SensorCopyFinder {
     stick.measurement.isShown(like: value.measurement) && !rules.isSeparate(stick.source, value.source)
   }
 
-  private mutating func note(_ stick: Glucose, _ value: Glucose) {
+  private mutating func addCopy(_ stick: Glucose, _ value: Glucose) {
     let place = places[value.source] ?? sensorSources.count
     if place == sensorSources.count {
       sensorSources.append(value.source)

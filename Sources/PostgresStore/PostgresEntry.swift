@@ -82,7 +82,7 @@ struct PostgresEntry {
     self.logbook = logbook
     self.last = last
     lastTag = try rows.optionalText(0, 1) ?? ""
-    try Self.check(run.lastSeenPosition, seen, tag: try rows.optionalText(0, 2), last: last)
+    try Self.requireKnown(run.lastSeenPosition, seen, tag: try rows.optionalText(0, 2), last: last)
     if rows.isNull(0, 4) {
       node = nil
     } else {
@@ -91,7 +91,7 @@ struct PostgresEntry {
         lastSeq: try rows.integer(0, 7))
       node = try recorded.isRecorded(run, position: seen ?? 0, hidesOwn: hidesOwn) ? recorded.id : nil
     }
-    try Self.check(cursor, start, tag: try rows.optionalText(0, 3), last: last)
+    try Self.requireKnown(cursor, start, tag: try rows.optionalText(0, 3), last: last)
     self.cursor = start ?? 0
   }
 
@@ -133,7 +133,7 @@ struct PostgresEntry {
     return seq
   }
 
-  private static func check(
+  private static func requireKnown(
     _ text: String?, _ seq: Int64?, tag: String?, last: Int64
   ) throws(ServiceError) {
     guard let text, let seq else { return }

@@ -50,13 +50,13 @@ struct MismatchedDoses: Sendable {
     {
       recent[index].isTaken = true
       dose.isTaken = true
-      note(recent[index], dose, doseDifference)
+      addPair(recent[index], dose, doseDifference)
     }
     recent.append(dose)
     if recent.count > 2 * Self.maxRecent { recent.removeFirst(Self.maxRecent) }
   }
 
-  private mutating func note(_ one: Dose, _ two: Dose, _ doseDifference: SourceDoubt.DoseDifference) {
+  private mutating func addPair(_ one: Dose, _ two: Dose, _ doseDifference: SourceDoubt.DoseDifference) {
     let isInOrder = one.item.source.text <= two.item.source.text
     let (first, second) = isInOrder ? (one.item, two.item) : (two.item, one.item)
     let pair = Pair(first: first.source, second: second.source, doseDifference: doseDifference)

@@ -266,7 +266,7 @@ struct SourceTally: Sendable {
   mutating func finish() {
     for open in openRates.values.sorted(by: { $0.entry.shown < $1.entry.shown }) { end(open, until: nil) }
     openRates = [:]
-    for day in undecided.sorted() { decide(day) }
+    for day in undecided.sorted() { decideDoubles(on: day) }
     undecided = []
   }
 
@@ -402,7 +402,7 @@ extension SourceTally {
     newestDay = day
     let decided = undecided.filter { $0 < day - CountingMargin.doubtDays - Self.lateDays }
     guard !decided.isEmpty else { return }
-    for day in decided.sorted() { decide(day) }
+    for day in decided.sorted() { decideDoubles(on: day) }
     undecided.subtract(decided)
     let needed = (undecided.min() ?? day) - CountingMargin.doubtDays
     for source in days.indices { days[source] = days[source].filter { $0.key >= needed } }
@@ -410,10 +410,10 @@ extension SourceTally {
     for pair in meals.keys { meals[pair]?.removeDays(before: needed) }
   }
 
-  private mutating func decide(_ day: Int) {
+  private mutating func decideDoubles(on day: Int) {
     for first in sources.indices where days[first][day] != nil {
       for second in sources.indices where second > first && days[second][day] != nil {
-        decide(day, pair(first, second))
+        decideDoubles(on: day, pair(first, second))
       }
     }
     if sources.count > 2 { decideSums(day) }
@@ -426,7 +426,7 @@ extension SourceTally {
   /// Decides whether two sources seem to state the same items on a day on which each has items that the other
   /// lacks. Only these items are compared. So the days before a clock went wrong, on which items match, do
   /// not affect the days after.
-  private mutating func decide(_ day: Int, _ pair: Pair) {
+  private mutating func decideDoubles(on day: Int, _ pair: Pair) {
     guard let own = self.day(pair.first, day, without: pair.second),
       let other = self.day(pair.second, day, without: pair.first), Self.areOpen(own, other),
       fits(own.unmatchedUses, other.unmatchedUses)

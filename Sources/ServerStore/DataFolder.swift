@@ -23,8 +23,8 @@ struct DataFolder: Sendable {
         "\(path): these data were moved to \(name) by 'glucoport serve import'; use --database"
       )
     }
-    try Self.make(path)
-    try Self.make(path + "/logbooks")
+    try Self.createFolder(path)
+    try Self.createFolder(path + "/logbooks")
     // Files of logbooks are opened by name. Other users who can write to the folder could replace them.
     for folder in [path, path + "/logbooks"] {
       var status = stat()
@@ -107,7 +107,7 @@ struct DataFolder: Sendable {
     }
   }
 
-  private static func make(_ path: String) throws {
+  private static func createFolder(_ path: String) throws {
     if access(path, F_OK) == 0 { return }
     do {
       try FileManager.default.createDirectory(

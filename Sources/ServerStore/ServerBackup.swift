@@ -120,7 +120,7 @@ package struct ServerBackup: Hashable, Sendable {
       guard chmod(part + file, 0o600) == 0 else {
         throw Failure(systemCallOn: part + file, "cannot be made private", .permission)
       }
-      try check(part + file)
+      try requireIntact(part + file)
     } catch let error as DatabaseError {
       throw Failure(
         .inputOutput, "\(source + file): cannot be copied: \(error.message ?? "\(error.resultCode)")")
@@ -134,7 +134,7 @@ package struct ServerBackup: Hashable, Sendable {
     return Int64(status.st_size)
   }
 
-  private static func check(_ path: String) throws {
+  private static func requireIntact(_ path: String) throws {
     let queue = try DatabaseQueue(path: path)
     let found = try queue.inDatabase { try String.fetchAll($0, sql: "PRAGMA quick_check(1)") }
     try queue.close()

@@ -35,7 +35,7 @@ package struct Backoff: Hashable, Sendable {
   ///
   /// - Parameter jitter: a random number from 0 up to, but not including, 1. It must be drawn for each
   ///   failure.
-  package mutating func note(_ error: ServiceError, now: Int64, jitter: Double) {
+  package mutating func postpone(after error: ServiceError, now: Int64, jitter: Double) {
     switch error {
     case .busy(_, let seconds): fail(now: now, retryAfterSeconds: seconds, jitter: jitter)
     case .unavailable, .serverFailure: fail(now: now, retryAfterSeconds: nil, jitter: jitter)

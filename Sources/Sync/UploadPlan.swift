@@ -60,7 +60,7 @@ package struct UploadPlan: Sendable {
   ///
   /// - Throws: `UploadPlanError` for an event that is impossible in the current step. Builds with assertions
   ///   stop at once instead.
-  package mutating func note(_ event: UploadEvent) throws(UploadPlanError) {
+  package mutating func advance(after event: UploadEvent) throws(UploadPlanError) {
     guard let next = state(after: event) else {
       let error = UploadPlanError(step: current, event: event)
       assertionFailure(error.description)

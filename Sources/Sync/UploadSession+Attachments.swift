@@ -201,7 +201,7 @@ extension UploadSession {
     case .tooLarge where attachments.halve(): return .done
     case .serverFailure, .tooLarge:
       summary.setAside += 1
-      try plan.note(.workLeft("the remote failed for some attachments; the next run retries them"))
+      try plan.advance(after: .workLeft("the remote failed for some attachments; the next run retries them"))
       return attachments.fail(digest) ? .done : .failed(error, items: 1)
     default: return .failed(error, items: 1)
     }
@@ -210,7 +210,7 @@ extension UploadSession {
   private func postpone(_ digest: String) throws -> UploadEvent {
     attachments.postpone(digest)
     summary.setAside += 1
-    try plan.note(.workLeft("some attachments make no progress; the next run retries them"))
+    try plan.advance(after: .workLeft("some attachments make no progress; the next run retries them"))
     return .done
   }
 }

@@ -9,7 +9,8 @@ extension UploadSession {
   func download(_ limit: Int) async throws -> UploadEvent {
     lastSent = .nothing
     if pullProgress.isExhausted {
-      try plan.note(.workLeft("the remote has more changes than one run downloads; the next run continues"))
+      try plan.advance(
+        after: .workLeft("the remote has more changes than one run downloads; the next run continues"))
       return .exhausted
     }
     let (heldBack, canPush, done) = (heldBack, plan.canPushRecords, doneDownloads)

@@ -28,7 +28,7 @@ extension UploadSession {
 
   /// Ends the moves of this upload. Remaining moves are left for the next upload.
   private func endMoves() throws -> UploadEvent {
-    if summary.readingsToMove + summary.recordsToMove > 0 { try plan.note(.workLeft(Self.isLeft)) }
+    if summary.readingsToMove + summary.recordsToMove > 0 { try plan.advance(after: .workLeft(Self.isLeft)) }
     return .exhausted
   }
 
@@ -82,7 +82,7 @@ extension UploadSession {
           try store.beginMoves(of: begun.keys, placedBy: begun.batch.readings.map(\.placement.utcOffset))
             .map { places[$0] }))
     }
-    if step != known { try plan.note(.workLeft(Self.isLeft)) }
+    if step != known { try plan.advance(after: .workLeft(Self.isLeft)) }
     let run = run
     if !step.toRemove.isEmpty {
       let (removed, _) = batch.part(step.toRemove)
@@ -90,7 +90,8 @@ extension UploadSession {
       case .failure(let error): return .failed(error, items: 0)
       case .success(false):
         mayRemove = false
-        try plan.note(.workLeft("the login may not move readings; add api:entries:delete to its role"))
+        try plan.advance(
+          after: .workLeft("the login may not move readings; add api:entries:delete to its role"))
         return .done
       case .success(true): break
       }
@@ -142,7 +143,7 @@ extension UploadSession {
     let answer = await ask { () async throws(ServiceError) in try await moving.move(change, run) }
     switch answer {
     case .failure(.refused(let reason)):
-      try plan.note(.workLeft("records are not moved on the site: \(reason)"))
+      try plan.advance(after: .workLeft("records are not moved on the site: \(reason)"))
       return .exhausted
     case .failure(let error): return .failed(error, items: 0)
     case .success(let verdict):
@@ -162,7 +163,7 @@ extension UploadSession {
         if state.isDeleted {
           try store.sync { try $0.endMove(of: record, revision: nil) }
         } else {
-          try plan.note(.workLeft(Self.isLeft))
+          try plan.advance(after: .workLeft(Self.isLeft))
         }
       }
       return .done

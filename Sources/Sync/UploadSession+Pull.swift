@@ -37,7 +37,7 @@ extension UploadSession {
             let action = try store.join(
               incoming, options.zoneChoice, at: name, command: Self.command, now: now)
           {
-            summary.notePulled(action, wasConflicted: false)
+            summary.countPulled(action, wasConflicted: false)
             continue
           }
           let record = try store.record(incoming.guid)
@@ -49,7 +49,7 @@ extension UploadSession {
           if action == .rollBack { throw PageNotApplied() }
           try store.apply(action, on: record, incoming: incoming)
           if case .markConflicted = action, record?.isConflicted != true { conflicted.insert(incoming.guid) }
-          summary.notePulled(action, wasConflicted: record?.isConflicted ?? false)
+          summary.countPulled(action, wasConflicted: record?.isConflicted ?? false)
         }
         if !page.readings.readings.isEmpty || !page.notTaken.isEmpty {
           let stored = try store.storePulled(
@@ -137,7 +137,7 @@ extension SyncTransaction {
 }
 
 extension UploadSummary {
-  fileprivate mutating func notePulled(_ action: RecordAction, wasConflicted: Bool) {
+  fileprivate mutating func countPulled(_ action: RecordAction, wasConflicted: Bool) {
     switch action {
     case .adopt: pulledRecords += 1
     case .markConflicted where !wasConflicted: conflicts += 1

@@ -13,7 +13,7 @@ extension UploadSession {
     let pending = try selectReadings(limit)
     lastSent = .readings(pending.keys)
     guard let last = pending.keys.last else { return .exhausted }
-    noteRequest()
+    countRequest()
     let (remote, run) = (remote, run)
     async let request = Self.answer { () async throws(ServiceError) in
       try await remote.store(pending.batch, run)
@@ -137,8 +137,8 @@ extension UploadSession {
   private func holdBack(_ guid: String) throws {
     heldBack.insert(guid)
     summary.setAside += 1
-    try plan.note(
-      .workLeft("records change faster on the remote than they can be synced; the next run continues"))
+    try plan.advance(
+      after: .workLeft("records change faster on the remote than they can be synced; the next run continues"))
   }
 
   /// Leaves the only item of the last request for the next upload.

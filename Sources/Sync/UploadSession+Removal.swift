@@ -15,7 +15,7 @@ extension UploadSession {
     if !hasCountedRemovals { try countRemovals() }
     guard moves.removalsLeft > 0 else {
       if summary.readingsToRemove + summary.recordsToRemove > 0 {
-        try plan.note(.workLeft(Self.removalsAreLeft))
+        try plan.advance(after: .workLeft(Self.removalsAreLeft))
       }
       return nil
     }
@@ -50,8 +50,8 @@ extension UploadSession {
     case .failure(let error): return .failed(error, items: 0)
     case .success(false):
       mayRemove = false
-      try plan.note(
-        .workLeft("the login may not remove hidden readings; add api:entries:delete to its role"))
+      try plan.advance(
+        after: .workLeft("the login may not remove hidden readings; add api:entries:delete to its role"))
       return nil
     case .success(true):
       let now = environment.now()
@@ -82,7 +82,7 @@ extension UploadSession {
     // If the login lacks the right to change treatments, the upload continues with its other work.
     case .failure(.refused(let reason)):
       mayRemoveRecords = false
-      try plan.note(.workLeft("hidden records are still shown there: \(reason)"))
+      try plan.advance(after: .workLeft("hidden records are still shown there: \(reason)"))
       return nil
     case .failure(let error): return .failed(error, items: 0)
     case .success:

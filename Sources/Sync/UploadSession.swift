@@ -129,21 +129,21 @@ package final class UploadSession {
 
   /// Performs the next step. Returns the ending after the last step, otherwise nil.
   package func step() async throws -> UploadEnding? {
-    if environment.isOutOfTime() { try plan.note(.limitReached(.time)) }
-    if environment.isOutOfBytes() { try plan.note(.limitReached(.bytes)) }
+    if environment.isOutOfTime() { try plan.advance(after: .limitReached(.time)) }
+    if environment.isOutOfBytes() { try plan.advance(after: .limitReached(.bytes)) }
     try renewZone()
     switch plan.current {
-    case .begin: try plan.note(try await begin())
-    case .pushReadings(let limit): try plan.note(try await pushReadings(limit))
-    case .pushRecords(let phase, let limit): try plan.note(try await pushRecords(phase, limit))
-    case .setAside: try plan.note(setAside())
-    case .quarantine(let reason): try plan.note(try quarantine(reason))
-    case .pull(let limit): try plan.note(try await download(limit))
-    case .alignSite: try plan.note(try await alignSite())
-    case .pushAttachments: try plan.note(try await pushAttachments())
-    case .fetchAttachments: try plan.note(try await fetchAttachments())
-    case .requeueMissing: try plan.note(try await requeueMissing())
-    case .renewNode: try plan.note(try renewNode())
+    case .begin: try plan.advance(after: try await begin())
+    case .pushReadings(let limit): try plan.advance(after: try await pushReadings(limit))
+    case .pushRecords(let phase, let limit): try plan.advance(after: try await pushRecords(phase, limit))
+    case .setAside: try plan.advance(after: setAside())
+    case .quarantine(let reason): try plan.advance(after: try quarantine(reason))
+    case .pull(let limit): try plan.advance(after: try await download(limit))
+    case .alignSite: try plan.advance(after: try await alignSite())
+    case .pushAttachments: try plan.advance(after: try await pushAttachments())
+    case .fetchAttachments: try plan.advance(after: try await fetchAttachments())
+    case .requeueMissing: try plan.advance(after: try await requeueMissing())
+    case .renewNode: try plan.advance(after: try renewNode())
     case .finish(let ending):
       return try finish(ending)
     }
@@ -167,14 +167,14 @@ package final class UploadSession {
   func ask<Answer>(
     _ request: () async throws(ServiceError) -> Answer
   ) async -> Result<Answer, ServiceError> {
-    noteRequest()
+    countRequest()
     return await Self.answer(request)
   }
 
   /// Notes that a request is sent, and drops `changesAhead`. Must be called before each request. After a
   /// request, the server's records may be newer than those in the dropped response, which would replace newer
   /// records by older ones.
-  func noteRequest() {
+  func countRequest() {
     hasAsked = true
     changesAhead = nil
   }
@@ -263,7 +263,7 @@ extension UploadSession {
       case .failed(var error):
         let known = try store.attempts()
         var backoff = Backoff(failures: known.failures, nextAttempt: known.next)
-        backoff.note(error, now: now, jitter: jitter)
+        backoff.postpone(after: error, now: now, jitter: jitter)
         if error == .purged { try store.storePurge(at: now) }
         if case .busy(let sentence, _) = error, let next = backoff.nextAttempt {
           error = .busy(sentence, retryAfterSeconds: Int(next - now))

@@ -12,7 +12,7 @@ import Testing
     var backoff = Backoff()
     var waits: [Int64] = []
     for _ in 0..<40 {
-      backoff.note(busy, now: 1000, jitter: 0)
+      backoff.postpone(after: busy, now: 1000, jitter: 0)
       waits.append(backoff.secondsToWait(now: 1000))
     }
     #expect(waits == waits.sorted())
@@ -23,7 +23,7 @@ import Testing
   @Test func jitterSpreadsTheRetryDelaysOfManyClients() {
     let waits = [0, 0.25, 0.5, 0.75].map { jitter in
       var backoff = Backoff()
-      backoff.note(busy, now: 0, jitter: jitter)
+      backoff.postpone(after: busy, now: 0, jitter: jitter)
       return backoff.secondsToWait(now: 0)
     }
     #expect(Set(waits).count == 4)
@@ -33,7 +33,7 @@ import Testing
   @Test(arguments: [(600, 600), (7, 15), (-5, 15), (10_000_000, Backoff.longestSeconds)])
   func theRetryDelayStatedByTheServerIsObeyedUpToTheMaximum(asked: Int, expected: Int) {
     var backoff = Backoff()
-    backoff.note(.busy("", retryAfterSeconds: asked), now: 50, jitter: 0)
+    backoff.postpone(after: .busy("", retryAfterSeconds: asked), now: 50, jitter: 0)
     #expect(backoff.secondsToWait(now: 50) == Int64(expected))
   }
 
@@ -46,7 +46,7 @@ import Testing
 
   @Test func aPermanentFailureDoesNotDelayTheNextUpload() {
     var backoff = Backoff(failures: 3, nextAttempt: 90)
-    backoff.note(.loginRefused(""), now: 50, jitter: 0)
+    backoff.postpone(after: .loginRefused(""), now: 50, jitter: 0)
     #expect(backoff.secondsToWait(now: 50) == 0)
   }
 }

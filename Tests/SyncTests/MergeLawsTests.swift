@@ -251,12 +251,12 @@ import Testing
   @Test func onlyTemporaryFailuresDelayTheNextAttempt() {
     for error in Self.passing {
       var backoff = Backoff()
-      backoff.note(error, now: 1000, jitter: 0.5)
+      backoff.postpone(after: error, now: 1000, jitter: 0.5)
       #expect(backoff.failures == 1 && backoff.secondsToWait(now: 1000) > 0, "\(error)")
     }
     for error in Self.persistent {
       var backoff = Backoff(failures: 4, nextAttempt: 1010)
-      backoff.note(error, now: 1000, jitter: 0.5)
+      backoff.postpone(after: error, now: 1000, jitter: 0.5)
       #expect(backoff.failures == 4 && backoff.nextAttempt == nil, "\(error)")
     }
   }
@@ -265,8 +265,8 @@ import Testing
     var backoff = Backoff()
     for failure in 0..<20 {
       var (soon, late) = (backoff, backoff)
-      soon.note(.unavailable(""), now: 0, jitter: 0)
-      late.note(.unavailable(""), now: 0, jitter: 0.999_999)
+      soon.postpone(after: .unavailable(""), now: 0, jitter: 0)
+      late.postpone(after: .unavailable(""), now: 0, jitter: 0.999_999)
       let bound = min(Backoff.firstSeconds << min(failure, 12), Backoff.longestSeconds)
       #expect(soon.secondsToWait(now: 0) == Int64((bound + 1) / 2), "\(failure)")
       #expect((bound - 1...bound).contains(Int(late.secondsToWait(now: 0))), "\(failure)")

@@ -14,7 +14,7 @@ import Testing
     (options.pushes, options.pulls) = (pushes, pulls)
     (options.maxReadings, options.maxRecords, options.maxChanges) = (8, 4, 16)
     var plan = UploadPlan(options)
-    for event in events { try plan.note(event) }
+    for event in events { try plan.advance(after: event) }
     return plan
   }
 
@@ -24,7 +24,7 @@ import Testing
     while steps.count < 10 {
       steps.append(plan.current)
       if case .finish = plan.current { break }
-      try plan.note(.exhausted)
+      try plan.advance(after: .exhausted)
     }
     #expect(
       steps == [
@@ -50,10 +50,10 @@ import Testing
   @Test func tooManyPullsRolledBackByEditsEndTheUploadAsATemporaryFailure() throws {
     var plan = try plan(after: .done, .exhausted)
     for _ in 0..<UploadPlan.maxRollbacks {
-      try plan.note(.exhausted)
-      try plan.note(.exhausted)
+      try plan.advance(after: .exhausted)
+      try plan.advance(after: .exhausted)
       #expect(plan.current == .pull(limit: 16))
-      try plan.note(.rolledBack)
+      try plan.advance(after: .rolledBack)
     }
     guard case .finish(.workLeft) = plan.current else {
       Issue.record("the run goes on: \(plan.current)")
@@ -67,7 +67,7 @@ import Testing
     var sizes: [Int] = []
     while case .pushReadings(let limit) = plan.current {
       sizes.append(limit)
-      try plan.note(.failed(error, items: limit))
+      try plan.advance(after: .failed(error, items: limit))
     }
     #expect(sizes == [8, 4, 2, 1])
     switch error {
@@ -75,9 +75,9 @@ import Testing
     case .refused: #expect(plan.current == .quarantine(reason: "no"))
     default: #expect(plan.current == .quarantine(reason: "larger than the remote accepts"))
     }
-    try plan.note(.done)
+    try plan.advance(after: .done)
     #expect(plan.current == .pushReadings(limit: 1))
-    try plan.note(.done)
+    try plan.advance(after: .done)
     #expect(plan.current == .pushReadings(limit: 2))
   }
 
@@ -90,9 +90,9 @@ import Testing
         return
       }
       if plan.current == .setAside {
-        try plan.note(.done)
+        try plan.advance(after: .done)
       } else {
-        try plan.note(.failed(.serverFailure("500"), items: 1))
+        try plan.advance(after: .failed(.serverFailure("500"), items: 1))
       }
       steps += 1
     }
@@ -120,21 +120,21 @@ import Testing
   @Test func aClientIDThatIsInUseIsReplacedALimitedNumberOfTimes() throws {
     var plan = try plan(after: .done)
     for _ in 0..<UploadPlan.maxRenewals {
-      try plan.note(.failed(.nodeReused, items: 1))
+      try plan.advance(after: .failed(.nodeReused, items: 1))
       #expect(plan.current == .renewNode)
-      try plan.note(.done)
+      try plan.advance(after: .done)
       #expect(plan.current == .pushReadings(limit: 8))
     }
-    try plan.note(.failed(.nodeReused, items: 1))
+    try plan.advance(after: .failed(.nodeReused, items: 1))
     #expect(plan.current == .finish(.failed(.nodeReused)))
   }
 
   @Test func ifTheServerDoesNotKnowTheCursorMissingItemsAreQueuedFirst() throws {
     var plan = try plan(after: .done, .exhausted, .exhausted, .exhausted, .failed(.positionUnknown, items: 0))
     #expect(plan.current == .requeueMissing)
-    try plan.note(.done)
+    try plan.advance(after: .done)
     #expect(plan.current == .renewNode)
-    try plan.note(.done)
+    try plan.advance(after: .done)
     #expect(plan.current == .pushReadings(limit: 8))
   }
 
@@ -142,49 +142,49 @@ import Testing
     var plan = try plan(after: .done, .failed(.readOnly, items: 1))
     #expect(plan.current == .pull(limit: 16))
     #expect(!plan.canPushRecords)
-    try plan.note(.exhausted)
+    try plan.advance(after: .exhausted)
     #expect(plan.current == .fetchAttachments)
-    try plan.note(.exhausted)
+    try plan.advance(after: .exhausted)
     #expect(plan.current == .finish(.failed(.readOnly)))
   }
 
   @Test(arguments: [UploadStep.pushAttachments, .fetchAttachments])
   func pendingItemsAreSentBeforeAttachmentsContinue(lane: UploadStep) throws {
     var plan = try plan(after: .done, .exhausted, .exhausted, .exhausted, .exhausted)
-    if lane == .fetchAttachments { try plan.note(.exhausted) }
+    if lane == .fetchAttachments { try plan.advance(after: .exhausted) }
     for _ in 0..<2 {
       #expect(plan.current == lane)
-      try plan.note(.done)
+      try plan.advance(after: .done)
       #expect(plan.current == lane)
-      try plan.note(.newItemsFirst)
+      try plan.advance(after: .newItemsFirst)
       #expect(plan.current == .pushReadings(limit: 8))
-      for _ in 0..<3 { try plan.note(.exhausted) }
+      for _ in 0..<3 { try plan.advance(after: .exhausted) }
     }
     #expect(plan.current == lane)
-    try plan.note(.newItemsFirst)
-    try plan.note(.failed(.nodeReused, items: 1))
-    try plan.note(.done)
-    for _ in 0..<3 { try plan.note(.exhausted) }
+    try plan.advance(after: .newItemsFirst)
+    try plan.advance(after: .failed(.nodeReused, items: 1))
+    try plan.advance(after: .done)
+    for _ in 0..<3 { try plan.advance(after: .exhausted) }
     #expect(plan.current == .pull(limit: 16), "under another id everything begins anew")
   }
 
   @Test func theTimeLimitOfAnUploadEndsItBetweenSteps() throws {
     var plan = try plan(after: .done)
-    try plan.note(.limitReached(.time))
+    try plan.advance(after: .limitReached(.time))
     #expect(plan.current == .finish(.workLeft("--max-time reached; the next run continues")))
   }
 
   @Test func aRequestInterruptedByTheTimeLimitIsNotAFailureOfTheRemote() throws {
     var interrupted = try plan(after: .done)
-    try interrupted.note(.failed(.unavailable("cut"), items: 1))
+    try interrupted.advance(after: .failed(.unavailable("cut"), items: 1))
     var other = interrupted
-    try interrupted.note(.limitReached(.time))
+    try interrupted.advance(after: .limitReached(.time))
     #expect(interrupted.current == .finish(.workLeft("--max-time reached; the next run continues")))
-    try other.note(.limitReached(.bytes))
+    try other.advance(after: .limitReached(.bytes))
     #expect(other.current == .finish(.failed(.unavailable("cut"))))
     var refused = try plan(after: .done)
-    try refused.note(.failed(.loginRefused("no"), items: 1))
-    try refused.note(.limitReached(.time))
+    try refused.advance(after: .failed(.loginRefused("no"), items: 1))
+    try refused.advance(after: .limitReached(.time))
     #expect(refused.current == .finish(.failed(.loginRefused("no"))))
   }
 
@@ -193,9 +193,9 @@ import Testing
     var plan = try plan(after: .done, left)
     #expect(plan.current == .pushReadings(limit: 8))
     var failed = plan
-    for _ in 0..<6 { try plan.note(.exhausted) }
+    for _ in 0..<6 { try plan.advance(after: .exhausted) }
     #expect(plan.current == .finish(.workLeft("some are left")))
-    try failed.note(.failed(.busy("", retryAfterSeconds: 3), items: 0))
+    try failed.advance(after: .failed(.busy("", retryAfterSeconds: 3), items: 0))
     #expect(failed.current == .finish(.failed(.busy("", retryAfterSeconds: 3))))
   }
 
@@ -217,7 +217,7 @@ import Testing
     let pulling = try plan(after: .done, .exhausted, .exhausted, .exhausted)
     func after(_ plan: UploadPlan, _ events: UploadEvent...) throws -> UploadPlan {
       var plan = plan
-      for event in events { try plan.note(event) }
+      for event in events { try plan.advance(after: event) }
       return plan
     }
     let sending = try after(pulling, .exhausted)
@@ -276,7 +276,7 @@ import Testing
     await #expect(processExitsWith: .failure) {
       var plan = UploadPlan(UploadOptions())
       do {
-        try plan.note(.rolledBack)
+        try plan.advance(after: .rolledBack)
       } catch {
         // In a build without assertions, the event is an error. It is caught, the process succeeds, and the
         // test fails.

@@ -157,7 +157,7 @@ struct EntryCorrection {
     of entry: StoredEntry, _ words: EntryWords, _ options: EntryOptions, zone: LogbookZone
   ) throws -> EntryRevision {
     var correction = EntryCorrection(entry: entry, words: words, options: options, zone: zone)
-    try correction.make()
+    try correction.applyWords()
     return correction.revision
   }
 
@@ -165,7 +165,7 @@ struct EntryCorrection {
     (self.entry, self.words, self.options, self.zone) = (entry, words, options, zone)
   }
 
-  private mutating func make() throws {
+  private mutating func applyWords() throws {
     let namesSomething =
       !words.isEmpty || words.noteSubtype != nil || options.at != nil || !options.mark.isEmpty
       || options.kind != nil

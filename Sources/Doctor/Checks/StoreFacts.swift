@@ -37,7 +37,7 @@ package struct StoreFacts: Sendable {
     case .refused(let failure):
       return [Finding(.store, .fail, failure.message, fix: fix(failure), failure.category)]
     case .examined(let store):
-      let found = damage(store) + log + work(store)
+      let found = damage(store) + log + openWorkFindings(store)
       return found.isEmpty ? [Finding(.store, .ok, "\(sound(store)), schema \(store.schema)")] : found
     }
   }
@@ -126,7 +126,7 @@ package struct StoreFacts: Sendable {
     ]
   }
 
-  private func work(_ store: StoreExamination) -> [Finding] {
+  private func openWorkFindings(_ store: StoreExamination) -> [Finding] {
     var found: [Finding] = []
     if store.unfinishedImports > 0 {
       found.append(

@@ -259,12 +259,12 @@ extension ByteSource {
 /// Computes a digest on a separate thread while the reader continues. On a processor without instructions for
 /// SHA-256, hashing would take a quarter of the reader's time.
 struct BackgroundDigest {
-  private struct Work {
+  private struct DigestState {
     var digest = Digest()
     var piece: [UInt8] = []
   }
 
-  private let thread = BackgroundWorker(Work(), name: "digest")
+  private let thread = BackgroundWorker(DigestState(), name: "digest")
 
   /// Adds bytes. The caller may change the bytes after the return. Waits until the previous bytes are hashed,
   /// so that a fast reader cannot accumulate them.

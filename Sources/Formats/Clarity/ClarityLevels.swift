@@ -84,10 +84,11 @@ struct ClarityLevels {
   @inline(__always)
   mutating func observe(_ measurement: Measurement, of device: DeviceIndex, at time: DeviceTime) {
     lastValue = (device, time.seconds, measurement)
-    if hasUndecided { decide(by: measurement, of: device, at: time) }
+    if hasUndecided { learnWords(from: measurement, of: device, at: time) }
   }
 
-  private mutating func decide(by measurement: Measurement, of device: DeviceIndex, at time: DeviceTime) {
+  private mutating func learnWords(from measurement: Measurement, of device: DeviceIndex, at time: DeviceTime)
+  {
     for kept in undecided where learned[kept.word] == nil && isNear(kept.reading, device, time.seconds) {
       learn(kept.word, measurement)
     }

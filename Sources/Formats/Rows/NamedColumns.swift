@@ -115,11 +115,11 @@ struct SingleHeader {
   ///   digit or is empty.
   mutating func verdict(_ row: Row, key: Int) -> RowVerdict? {
     let cell = row[key].trimmed
-    guard cell.isEmpty || cell[0] &- 0x30 <= 9 else { return judge(row) }
+    guard cell.isEmpty || cell[0] &- 0x30 <= 9 else { return headerVerdict(row) }
     return isAbove ? nil : .unknown("before the header, or not a row of \(title)")
   }
 
-  private mutating func judge(_ row: Row) -> RowVerdict {
+  private mutating func headerVerdict(_ row: Row) -> RowVerdict {
     let wasAbove = isAbove
     isAbove = isHeader(row)
     if isAbove { return .header }

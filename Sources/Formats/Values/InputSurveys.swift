@@ -86,10 +86,10 @@ struct DecimalMarkSurvey {
   /// Records a value cell of digits, one mark and digits. Any other cell proves nothing, nor does `1,234`,
   /// which may mean 1234.
   @inline(__always) mutating func observe(_ cell: some Sequence<UInt8>) {
-    if !isDecided { decide(by: cell) }
+    if !isDecided { decideMark(by: cell) }
   }
 
-  private mutating func decide(by cell: some Sequence<UInt8>) {
+  private mutating func decideMark(by cell: some Sequence<UInt8>) {
     var found: DecimalMark?
     var (whole, fraction) = (0, 0)
     for byte in cell {

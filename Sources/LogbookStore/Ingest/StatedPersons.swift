@@ -82,13 +82,13 @@ struct StatedPersons {
   /// the statements of other stores cannot be compared.
   func verdict(on other: StatedPersons) throws -> PersonVerdict {
     try verdict(
-      on: other.known().filter { !$0.isOfAccount }.map { one in
+      on: other.storedPersons().filter { !$0.isOfAccount }.map { one in
         Candidate(kind: one.kind, place: one.place) { $0 == one.salt ? one.words : nil }
       })
   }
 
   func isIncomparable(with other: StatedPersons) throws -> Bool {
-    let (mine, theirs) = (try known(), try other.known())
+    let (mine, theirs) = (try storedPersons(), try other.storedPersons())
     guard Set(mine.map(\.salt)).isDisjoint(with: theirs.map(\.salt)) else { return false }
     return mine.contains { one in
       !one.isOfAccount && theirs.contains { $0.kind == one.kind && $0.place == one.place }
@@ -96,7 +96,7 @@ struct StatedPersons {
   }
 
   private func verdict(on candidates: [Candidate]) throws -> PersonVerdict {
-    let known = try candidates.isEmpty ? [] : known()
+    let known = try candidates.isEmpty ? [] : storedPersons()
     var other: Known?
     for kind in [StatedPerson.Kind.birthDate, .name, .id] {
       for one in candidates where one.kind == kind.rawValue {
@@ -119,7 +119,7 @@ struct StatedPersons {
   /// account, so that each account is reported only once.
   func importOfOtherAccount(than stated: [StatedPerson]) throws -> Int64? {
     let accounts = stated.filter(\.isOfAccount)
-    let known = try accounts.isEmpty ? [] : known().filter(\.isOfAccount)
+    let known = try accounts.isEmpty ? [] : storedPersons().filter(\.isOfAccount)
     for account in accounts {
       let former = known.filter { $0.place == account.place }
       let isKnown = former.contains { StatedPerson.agree($0.words, Self.digests(account, $0.salt)) }
@@ -139,7 +139,9 @@ struct StatedPersons {
 
   /// Stores what the imports of another store stated, as digests with the salts of that store.
   func add(_ other: StatedPersons, ingest: Int64) throws {
-    for one in try other.known() { try insert(one.kind, one.place, one.salt, one.words, ingest: ingest) }
+    for one in try other.storedPersons() {
+      try insert(one.kind, one.place, one.salt, one.words, ingest: ingest)
+    }
   }
 
   private func insert(_ kind: Int, _ place: String, _ salt: String, _ words: Set<String>, ingest: Int64)
@@ -158,7 +160,7 @@ struct StatedPersons {
     return salt
   }
 
-  private func known() throws -> [Known] {
+  private func storedPersons() throws -> [Known] {
     try Row.fetchAll(
       database,
       sql: """

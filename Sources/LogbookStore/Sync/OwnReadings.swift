@@ -37,7 +37,7 @@ struct OwnReadings {
 
   /// Reads the store's readings at the seconds of these readings.
   init(_ database: Database, at readings: [Reading]) throws {
-    let seconds = Set(readings.map(Self.second))
+    let seconds = Set(readings.map(Self.instantSeconds(of:)))
     guard let first = seconds.min(), let last = seconds.max() else { return }
     let times = (first: first - Self.maxOffsetSeconds, last: last + Self.maxOffsetSeconds)
     let kinds = Set(readings.map(\.kind))
@@ -63,7 +63,7 @@ struct OwnReadings {
         let key = statement.key(from: 0)
         let series = try devices.series(key.series)
         let reading = try statement.reading(at: key.place, of: series, from: 5)
-        all[Self.second(reading), default: []].append(
+        all[Self.instantSeconds(of: reading), default: []].append(
           Own(
             key: key, reading: reading, device: devices.all[Int(series.device.number)],
             isUploaded: statement.integer(13) == 1, isWithdrawn: statement.integer(14) == 1,
@@ -74,7 +74,7 @@ struct OwnReadings {
 
   /// What the store has for a reading that another program wrote.
   func match(_ reading: Reading, _ device: Device) -> Match {
-    let there = all[Self.second(reading)] ?? []
+    let there = all[Self.instantSeconds(of: reading)] ?? []
     let identity = ReadingIdentity(reading, device)
     let itself = there.filter { ReadingIdentity($0.reading, $0.device) == identity }
     if !itself.isEmpty { return .itself(itself) }
@@ -85,7 +85,7 @@ struct OwnReadings {
     return same.isEmpty ? (own.isEmpty ? .none : .other(own)) : .same(same)
   }
 
-  private static func second(_ reading: Reading) -> Int64 {
+  private static func instantSeconds(of reading: Reading) -> Int64 {
     reading.deviceTime.seconds - Int64(reading.placement.utcOffset)
   }
 

@@ -19,8 +19,8 @@ struct ZoneStatements {
   /// Applies changes of these records. They are zone records, or records that a zone statement lists.
   static func apply(_ guids: [String], _ database: Database) throws -> DerivedOffsets.Moved {
     var changes = ZoneStatements(database)
-    for guid in guids { try changes.note(guid) }
-    try changes.noteNewReadings()
+    for guid in guids { try changes.applyChange(of: guid) }
+    try changes.storeNewReadings()
     let moved = try changes.applyChanges()
     // The calculation itself marked these records as changed. They need not be applied again.
     try database.executeCached(sql: "DELETE FROM changed_statement WHERE kind = 'zone'")
@@ -40,7 +40,7 @@ struct ZoneStatements {
 }
 
 extension ZoneStatements {
-  private mutating func note(_ guid: String) throws {
+  private mutating func applyChange(of guid: String) throws {
     let kind = try String.fetchOne(
       database.cachedStatement(sql: "SELECT kind FROM record WHERE guid = ?"), arguments: [guid])
     guard kind == RecordKind.zone.rawValue || guid == LogbookZones.baseGuid else {
@@ -62,7 +62,7 @@ extension ZoneStatements {
     }
   }
 
-  private mutating func noteNewReadings() throws {
+  private mutating func storeNewReadings() throws {
     guard try Self.hasNewReadings(database) else { return }
     let rows = try Row.fetchAll(
       database.cachedStatement(

@@ -151,7 +151,7 @@ private struct AccuChekColumns: Hashable {
       self.init(known)
       return
     }
-    let form = try Self.form(of: names.count)
+    let form = try Self.kinds(ofColumns: names.count)
     // A known name in another position means that the number of columns does not determine their order.
     guard zip(columns, form).allSatisfy({ $0 == nil || $0 == $1 }) else {
       throw MalformedReport("its columns are in an unknown order")
@@ -162,7 +162,7 @@ private struct AccuChekColumns: Hashable {
   /// The columns of a report without a header.
   ///
   /// - Throws: `MalformedReport` for an unknown number of columns.
-  init(count: Int) throws(MalformedReport) { self.init(try Self.form(of: count)) }
+  init(count: Int) throws(MalformedReport) { self.init(try Self.kinds(ofColumns: count)) }
 
   private init(_ columns: [Kind]) {
     count = columns.count
@@ -177,7 +177,7 @@ private struct AccuChekColumns: Hashable {
 }
 
 extension AccuChekColumns {
-  private static func form(of count: Int) throws(MalformedReport) -> [Kind] {
+  private static func kinds(ofColumns count: Int) throws(MalformedReport) -> [Kind] {
     let front: [Kind] = [
       .date, .time, .result, .unit, .temperatureWarning, .outOfRange, .other, .beforeMeal, .afterMeal,
     ]

@@ -18,16 +18,16 @@ struct GlucoseTransfer: Hashable {
   mutating func addMeasurement(_ bytes: [UInt8]) throws(Failure) {
     guard known.insert(bytes).inserted else { return }
     measurements.append(bytes)
-    try check(measurements)
+    try requireCountable(measurements)
   }
 
   mutating func addContext(_ bytes: [UInt8]) throws(Failure) {
     guard known.insert([0] + bytes).inserted else { return }
     contexts.append(bytes)
-    try check(contexts)
+    try requireCountable(contexts)
   }
 
-  private func check(_ list: [[UInt8]]) throws(Failure) {
+  private func requireCountable(_ list: [[UInt8]]) throws(Failure) {
     guard list.count <= Self.maxCount else {
       throw Failure(.protocolViolation, "reading the records: the meter sent more records than it can number")
     }

@@ -112,7 +112,7 @@ package enum SourceProgram {
     _ isInterrupted: @escaping @Sendable () -> Bool,
     _ write: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
   ) async throws -> String {
-    try await withThrowingTaskGroup(of: Part.self) { group in
+    try await withThrowingTaskGroup(of: OutputPart.self) { group in
       group.addTask {
         var count = 0
         for try await piece in execution.standardOutput {
@@ -156,7 +156,7 @@ package enum SourceProgram {
     }
   }
 
-  private enum Part: Sendable {
+  private enum OutputPart: Sendable {
     case output
     case errors(String)
     case end

@@ -86,7 +86,7 @@ extension DiskTransport {
       try port.write(wrapper(command, data), to: output, within: milliseconds)
       bytes = try transfer(data, within: milliseconds)
       status = try readStatus(within: milliseconds)
-      try check(status, data.count)
+      try throwIfFailed(status, data.count)
     } catch {
       if error != .unplugged { recover() }
       // A stall here violates the protocol, since a disk reports a refused command by its status.
@@ -144,7 +144,7 @@ extension DiskTransport {
     return Status(residue: number(bytes[8..<12]), code: bytes[12])
   }
 
-  private func check(_ status: Status, _ count: Int) throws(TransportError) {
+  private func throwIfFailed(_ status: Status, _ count: Int) throws(TransportError) {
     guard status.code < 2, status.residue <= count else {
       throw .failed("the disk answered another command")
     }

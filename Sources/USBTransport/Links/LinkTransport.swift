@@ -12,7 +12,7 @@ package enum LinkTransport {
   /// - Throws: `Failure`.
   package static func open(_ link: MeterLink, over port: any USBPort) throws -> any OpenTransport {
     do {
-      return try make(link, over: port)
+      return try transport(for: link, over: port)
     } catch let error as TransportError {
       try port.close()
       throw Failure(error, doing: "opening the meter")
@@ -22,7 +22,7 @@ package enum LinkTransport {
     }
   }
 
-  private static func make(_ link: MeterLink, over port: any USBPort) throws -> any OpenTransport {
+  private static func transport(for link: MeterLink, over port: any USBPort) throws -> any OpenTransport {
     switch link {
     case .hid: try HIDTransport(port)
     case .bulk(let interfaceClass): try BulkTransport(port, interfaceClass: interfaceClass)

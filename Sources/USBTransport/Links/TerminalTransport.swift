@@ -53,7 +53,7 @@ final class TerminalTransport: OpenTransport {
     case .send(let bytes): try send(bytes, until: watch.deadline(milliseconds))
     case .receive(let maxBytes): return try receive(maxBytes, until: watch.deadline(milliseconds))
     case .setLine(let settings): try set(settings)
-    case .discard: try check(tcflush(descriptor, TCIFLUSH))
+    case .discard: try throwIfFailed(tcflush(descriptor, TCIFLUSH))
     default: throw .unsupported
     }
     return []
@@ -110,7 +110,7 @@ extension TerminalTransport {
     if settings.stopBits == 2 { line.c_cflag |= tcflag_t(CSTOPB) }
     if settings.hasHardwareFlowControl { line.c_cflag |= tcflag_t(CRTSCTS) }
     cfsetspeed(&line, speed_t(speed))
-    try check(tcsetattr(descriptor, TCSANOW, &line))
+    try throwIfFailed(tcsetattr(descriptor, TCSANOW, &line))
   }
 
   /// Restores the line's settings; returns 0, or `errno`.
@@ -127,7 +127,7 @@ extension TerminalTransport {
     return result
   }
 
-  private func check(_ result: Int32) throws(TransportError) {
+  private func throwIfFailed(_ result: Int32) throws(TransportError) {
     if result != 0 { throw TerminalTransport.error(errno) }
   }
 
