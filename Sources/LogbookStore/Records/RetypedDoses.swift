@@ -78,39 +78,45 @@ struct RetypedDoses {
   /// The guids of the earlier doses in the warning.
   var named: Set<String> { Set(doubts.map(\.old.guid)) }
 
-  /// The SQL query for the doses of rows without ids, each with a dose that differs only in its use or device. The
-  /// other dose is not in this input, or it is hidden.
-  private static let pairQuery = """
+  private static let usePairQuery = pairQuery(differOnlyInUse)
+  private static let devicePairQuery = pairQuery(differOnlyInDevice)
+
+  /// The SQL query for the doses and meals of rows without ids, each with another one that differs as `condition`
+  /// states. The other one is not in this input, or it is hidden.
+  private static func pairQuery(_ condition: String) -> String {
+    """
     SELECT x.guid, y.guid FROM temp.record_ordinal AS o CROSS JOIN record AS x ON x.guid = o.guid
       CROSS JOIN record AS y ON y.device_time = x.device_time
-    WHERE o.given IS NOT NULL AND \(differ)
+    WHERE o.given IS NOT NULL AND \(condition) AND \(haveOneSource)
       AND ((y.ingest IS NOT ?1 AND NOT EXISTS (SELECT 1 FROM ingest_record AS i WHERE (i.guid, i.ingest) = (y.guid, ?1))
           AND y.guid NOT IN (SELECT guid FROM temp.record_ordinal WHERE given IS NOT NULL))
         OR EXISTS (SELECT 1 FROM listed_record AS l WHERE l.guid = y.guid AND l.is_withdrawn = 1))
     """
+  }
 
   /// The SQL query for the doses of an import, each with a dose that differs only in its use or device.
   private static let storedPairQuery = """
     SELECT x.guid, y.guid FROM record AS x CROSS JOIN record AS y ON y.device_time = x.device_time
     WHERE x.guid IN (SELECT guid FROM record WHERE ingest = ?1 UNION SELECT guid FROM ingest_record WHERE ingest = ?1)
-      AND \(differ)
+      AND (\(differOnlyInUse) OR \(differOnlyInDevice)) AND \(haveOneSource)
     """
 
-  /// The SQL condition that the doses or meals `x` and `y` have the same time, amount and source. They differ either
-  /// only in their uses or only in their devices.
-  private static let differ = """
+  /// The SQL condition that the records `x` and `y` are two records of one kind and source.
+  private static let haveOneSource = """
     x.deleted = 0 AND y.deleted = 0 AND y.kind = x.kind AND y.guid <> x.guid
       AND (y.provenance_format, y.provenance_source) IS (x.provenance_format, x.provenance_source)
-      AND (\(differOnlyInUse) OR \(differOnlyInDevice))
     """
 
+  /// The SQL condition that two doses have the same amount and different uses.
   private static let differOnlyInUse = """
-    (x.kind = 'insulin' AND json_extract(y.fields, '$.units') = json_extract(x.fields, '$.units')
+    (x.kind = 'insulin' AND y.kind = 'insulin' AND y.guid <> x.guid
+      AND json_extract(y.fields, '$.units') = json_extract(x.fields, '$.units')
       AND coalesce(json_extract(x.fields, '$.rate'), json_extract(y.fields, '$.rate')) IS NULL
       AND json_extract(y.fields, '$.subtype') IS NOT json_extract(x.fields, '$.subtype'))
     """
 
-  /// The device is not stored with a dose. Equal rows of a table without another difference are stored once.
+  /// The SQL condition that two doses or meals of a table are equal. Such rows of one device are stored once, so their
+  /// devices differ. The device itself is not stored with them.
   private static let differOnlyInDevice = """
     (x.provenance_format = 'generic' AND x.kind IN ('insulin', 'food') AND y.fields = x.fields
       AND (y.utc_offset, y.offset_source) = (x.utc_offset, x.offset_source))
@@ -136,10 +142,18 @@ struct RetypedDoses {
   /// The doses of this input that may be corrected doses of other exports, or the reverse. Call it before the
   /// TEMP tables of the rows are cleared.
   static func pairs(_ database: Database, ingest: Int64) throws -> [Pair] {
-    try Row.fetchAll(database.cachedStatement(sql: pairQuery), arguments: [ingest]).map { row in
-      let row = StoredRow(row, of: "record")
-      return Pair(given: try row[0], other: try row[1])
+    func pairs(_ query: String) throws -> [Pair] {
+      try Row.fetchAll(database.cachedStatement(sql: query), arguments: [ingest]).map { row in
+        let row = StoredRow(row, of: "record")
+        return Pair(given: try row[0], other: try row[1])
+      }
     }
+    // Reading all doses and meals again takes time, and only two tables can state one dose for two devices.
+    let hasOtherTable = try Bool.fetchOne(
+      database.cachedStatement(
+        sql: "SELECT EXISTS (SELECT 1 FROM ingest WHERE id <> ? AND format = 'generic')"),
+      arguments: [ingest])
+    return try pairs(usePairQuery) + (hasOtherTable == true ? pairs(devicePairQuery) : [])
   }
 
   /// Hides the doses that an export shows as corrected, and shows those again that a later export restores.
