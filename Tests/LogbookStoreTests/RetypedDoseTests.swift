@@ -278,6 +278,31 @@ import Testing
     #expect(try visibleCount() == 88)
   }
 
+  /// Each morning both pens give an equal dose. One of them gives two more doses a day.
+  @Test func equalDosesOfTwoPensEachMorningStay() throws {
+    func pen(_ name: String, hours: [Int64]) -> IngestBatch {
+      Make.batch(
+        (0..<14 as Range<Int64>).flatMap { day in
+          hours.map { hour in
+            var dose = Make.record(
+              ["units": .number(Double(8 + hour))], kind: .insulin, at: Make.noon + 86_400 * day + 3600 * hour
+            )
+            dose.owner = name
+            return dose
+          }
+        })
+    }
+    for order in [[0, 1], [1, 0]] {
+      let scratch = try ScratchStore()
+      let pens = [pen("blue", hours: [0, 5, 10]), pen("green", hours: [0])]
+      for index in order {
+        _ = try scratch.ingest(
+          pens[index], format: "generic", generatedAt: Int64(10 + index), digest: "\(index)")
+      }
+      #expect(try visibleCount(scratch) == 56, "\(order)")
+    }
+  }
+
   /// Other formats state ids, or devices that do not change their names.
   @Test func equalDosesOfTwoDevicesInAnotherFormatStay() throws {
     _ = try scratch.ingest(table("pen"), generatedAt: 10)

@@ -197,7 +197,7 @@ extension Store {
   /// Writes the store's state at one moment into an empty file, without free pages and without a log. Other
   /// processes can read and write the store during the copy.
   fileprivate func copy(into file: String) throws {
-    guard isFrozen else {
+    guard isFrozen || access(PathText.bytes(self.path), W_OK) != 0 else {
       return try translatingErrors(file) { try queue.inDatabase { try Self.vacuum($0, into: file) } }
     }
     // SQLite 3.40 fails with VACUUM INTO if it may not write the source and a table has a generated column. So the

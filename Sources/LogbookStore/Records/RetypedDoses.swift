@@ -26,7 +26,7 @@ import SQLiteRows
 ///
 /// The device that a row of a table names is part of the identity of its doses and meals. Otherwise equal doses of two
 /// pens at one time would be one dose. A table that gets a column of devices has all of them a second time. If two exports
-/// have at least `minShared` such pairs, the earlier ones are hidden.
+/// have at least `minShared` such pairs, and few other doses and meals at these times, the earlier ones are hidden.
 ///
 /// The earlier dose gets a withdrawal like that of a record that its source deleted; see `SourceDeletions`. The
 /// withdrawal belongs to the import of the export with the correction, whose undo shows the earlier dose again.
@@ -37,6 +37,8 @@ struct RetypedDoses {
   /// The minimum number of equal doses in both exports with the use of the earlier dose. Also the minimum number of
   /// doses and meals that differ only in their devices.
   private static let minShared = 10
+  /// The minimum number of doses and meals that differ only in their devices for each other one of both exports.
+  private static let minPaired = 4
   /// The maximum number of doses that a warning names.
   private static let maxNamed = 12
 
@@ -44,6 +46,19 @@ struct RetypedDoses {
   struct Pair: Hashable {
     let given: String
     let other: String
+  }
+
+  /// The doses and meals that two exports state for different devices.
+  private struct OtherDevices {
+    var contents: Set<String> = []
+    var (first, last) = (Int64.max, Int64.min)
+    /// Whether they show that one table names its device otherwise; nil until this is decided.
+    var areOneTable: Bool?
+
+    mutating func add(_ content: RecordContent) {
+      contents.insert(content.text)
+      (first, last) = (min(first, content.deviceTime), max(last, content.deviceTime))
+    }
   }
 
   private enum Verdict {
@@ -61,8 +76,8 @@ struct RetypedDoses {
   private let ingest: Int64
   /// The numbers of equal doses in two exports, by their uses.
   private var shared: [[Int64]: [String: Int]] = [:]
-  /// The contents of doses and meals that two exports state for different devices.
-  private var otherDevices: [[Int64]: Set<String>] = [:]
+  /// The doses and meals that two exports state for different devices.
+  private var otherDevices: [[Int64]: OtherDevices] = [:]
   /// The compared doses, by their guids.
   private var doses: [String: Dose] = [:]
   /// The guids of all records of the same app, kind and second, for each record whose amount may be corrected.
@@ -239,7 +254,7 @@ extension RetypedDoses {
       if old.isImported, other.isEdited { return verdict(on: old, editedAs: other, records) }
     }
     guard old.isImported, other.isImported, !other.isWithdrawn || other.isRetyped else { return .unknown }
-    if records == nil, old.content.fields == other.content.fields { return deviceVerdict(on: old, other) }
+    if records == nil, old.content.fields == other.content.fields { return try deviceVerdict(on: old, other) }
     if records == nil, old.use.isEmpty != other.use.isEmpty {
       let imports = Set(other.imports.keys)
       guard old.use.isEmpty, imports.isDisjoint(with: old.imports.keys) else { return .current }
@@ -269,21 +284,50 @@ extension RetypedDoses {
     else { return }
     for one in given.imports.keys {
       for another in other.imports.keys {
-        otherDevices[[one, another].sorted(), default: []].insert(given.content.text)
+        otherDevices[[one, another].sorted(), default: OtherDevices()].add(given.content)
       }
     }
   }
 
   /// The verdict on a dose or meal that differs from another one only in its device.
-  private func deviceVerdict(on old: Dose, _ other: Dose) -> Verdict {
+  private mutating func deviceVerdict(on old: Dose, _ other: Dose) throws -> Verdict {
     guard Set(old.imports.keys).isDisjoint(with: other.imports.keys), other.lastAge > old.lastAge else {
       return .current
     }
-    let sure = other.imports.filter { ingest, export in
-      export.age > old.lastAge
-        && old.imports.keys.contains { otherDevices[[ingest, $0].sorted()]?.count ?? 0 >= Self.minShared }
+    var sure: Set<Int64> = []
+    for (ingest, export) in other.imports where export.age > old.lastAge {
+      for earlier in old.imports.keys.sorted() where try areOneTable(ingest, earlier) { sure.insert(ingest) }
     }
-    return sure.isEmpty ? .unknown : .corrected(Set(sure.keys))
+    return sure.isEmpty ? .unknown : .corrected(sure)
+  }
+
+  /// Whether two exports are one table that names its device otherwise. Then nearly all of its doses and meals have
+  /// another device. The tables of two pens also have equal doses at equal times, but many others, too.
+  private mutating func areOneTable(_ one: Int64, _ other: Int64) throws -> Bool {
+    let key = [one, other].sorted()
+    guard let found = otherDevices[key], found.contents.count >= Self.minShared else { return false }
+    if let known = found.areOneTable { return known }
+    var areOneTable = true
+    for (ingest, without) in [(one, other), (other, one)] {
+      let others = try number(of: ingest, without: without, found) - found.contents.count
+      if others * Self.minPaired > found.contents.count { areOneTable = false }
+    }
+    otherDevices[key]?.areOneTable = areOneTable
+    return areOneTable
+  }
+
+  /// The number of doses and meals that one export has and the other one lacks, at the times of these.
+  private func number(of ingest: Int64, without other: Int64, _ found: OtherDevices) throws -> Int {
+    let statement = try database.cachedStatement(
+      sql: """
+        SELECT count(*) FROM record AS r
+        WHERE r.device_time BETWEEN ?3 AND ?4 AND r.kind IN ('insulin', 'food') AND r.deleted = 0
+          AND r.provenance_format = 'generic'
+          AND (r.ingest = ?1 OR EXISTS (SELECT 1 FROM ingest_record AS i WHERE (i.guid, i.ingest) = (r.guid, ?1)))
+          AND r.ingest IS NOT ?2
+          AND NOT EXISTS (SELECT 1 FROM ingest_record AS i WHERE (i.guid, i.ingest) = (r.guid, ?2))
+        """)
+    return try Int.fetchOne(statement, arguments: [ingest, other, found.first, found.last]) ?? 0
   }
 
   /// The verdict on a record if a person edited another one of the same app, kind and second. The records are one
