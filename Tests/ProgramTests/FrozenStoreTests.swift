@@ -61,6 +61,31 @@ import Testing
     #expect(list.output.split(separator: "\n").count == 4, "\(list)")
   }
 
+  /// A snapshot of a store in use has a write-ahead log, whose content is part of the store.
+  @Test func aSnapshotWithAWriteAheadLogIsRestoredAndCopied() async throws {
+    let program = try await program("mkdir snapshot")
+    try program.write(GeneratedExport.csv(rows: 3, from: 10), to: "more.csv")
+    try program.write(
+      """
+      import sqlite3, subprocess
+      store = sqlite3.connect("kept/a.db")
+      store.execute("BEGIN")
+      store.execute("SELECT count(*) FROM reading").fetchone()
+      subprocess.run(["glucoport", "import", "more.csv", "--store", "kept/a.db", "--quiet"], check=True)
+      subprocess.run("cp kept/a.db kept/a.db-wal kept/a.db-shm snapshot && chmod 400 snapshot/*", shell=True, check=True)
+      """, to: "snapshot.py")
+    let made = try await program.shell(
+      "python3 snapshot.py && test -s snapshot/a.db-wal && chmod 500 snapshot")
+    #expect(made.status == 0, "\(made)")
+    let snapshot = program.path("snapshot/a.db")
+    let copied = try await program.runUnprivileged("backup", program.path("copy.db"), "--store", snapshot)
+    #expect(copied.status == 0 && copied.output.contains("6 readings"), "\(copied)")
+    let restored = try await program.runUnprivileged(
+      "restore", snapshot, "--store", program.path("new.db"), "--yes")
+    #expect(restored.status == 0 && restored.output.contains("6 readings"), "\(restored)")
+    #expect(try await program.shell("chmod 700 snapshot").status == 0)
+  }
+
   @Test func readingAReadOnlyStoreChangesNothing() async throws {
     let program = try await program("chmod 500 kept")
     for command in ["config unit mmol/L", "record add note y", "import rows.csv"] {
