@@ -170,33 +170,4 @@ import Testing
     try bring(Self.export(9.5), 30)
     #expect(try amounts() == [2.5, 9.5])
   }
-
-  private func edit(_ amount: Double, to other: Double) throws {
-    let guid = try #require(
-      try scratch.rows(
-        "SELECT guid FROM record WHERE device_time = \(Make.noon) AND json_extract(fields, '$.units') = \(amount)"
-      ).first)
-    let editor = RecordEditor(try scratch.open(.editor), at: 3000)
-    _ = try editor.edit(guid) { $0.fields["units"] = .number(other) }
-  }
-
-  @Test func theAmountThatAPersonStatedStaysWhateverTheSourceCorrects() throws {
-    try bring(Self.export(2.5), 10)
-    try edit(2.5, to: 3)
-    let (counts, _) = try bring(Self.export(9.5), 20)
-    #expect([counts.newRecords, counts.keptRecords, counts.knownRecords] == [0, 1, 3])
-    try bring(Self.export(7), 30)
-    #expect(try amounts() == [3])
-  }
-
-  /// One of both doses was edited, and the source has two doses at this second.
-  @Test(
-    arguments: [([2.5, 4], [9.5], [3, 4, 9.5]), ([2.5], [9.5, 4], [3, 4, 9.5])]
-      as [([Double], [Double], [Double])])
-  func anEditedDoseOfTwoHidesNoOtherOne(_ earlier: [Double], _ later: [Double], _ all: [Double]) throws {
-    try bring(Self.batch(earlier), 10)
-    try edit(2.5, to: 3)
-    try bring(Self.batch(later), 20)
-    #expect(try amounts() == all)
-  }
 }

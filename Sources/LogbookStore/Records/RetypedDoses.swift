@@ -22,7 +22,6 @@ import SQLiteRows
 ///
 /// The amount of a dose or meal may also be part of its identity. `CorrectedAmounts` finds records that differ only
 /// in it. Such a record is corrected if its app has one record of the kind at this second in each of both exports.
-/// If a person edited one of them, the edit holds for the dose: the records of other exports are hidden.
 ///
 /// The device that a row of a table names is part of the identity of its doses and meals. Otherwise equal doses of two
 /// pens at one time would be one dose. A table that gets a column of devices has all of them a second time. If two exports
@@ -249,10 +248,7 @@ extension RetypedDoses {
 
   private mutating func verdict(on old: Dose, _ other: Dose) throws -> Verdict {
     let records = sameSecond[old.guid]?.compactMap { doses[$0] }
-    if let records {
-      guard old.details == other.details else { return .unknown }
-      if old.isImported, other.isEdited { return verdict(on: old, editedAs: other, records) }
-    }
+    if let records, old.details != other.details || !records.allSatisfy(\.isImported) { return .unknown }
     guard old.isImported, other.isImported, !other.isWithdrawn || other.isRetyped else { return .unknown }
     if records == nil, old.content.fields == other.content.fields { return try deviceVerdict(on: old, other) }
     if records == nil, old.use.isEmpty != other.use.isEmpty {
@@ -330,16 +326,6 @@ extension RetypedDoses {
     return try Int.fetchOne(statement, arguments: [ingest, other, found.first, found.last]) ?? 0
   }
 
-  /// The verdict on a record if a person edited another one of the same app, kind and second. The records are one
-  /// record if each export has only one of them.
-  private func verdict(on old: Dose, editedAs other: Dose, _ records: [Dose]) -> Verdict {
-    func isSingle(_ dose: Dose) -> Bool {
-      records.allSatisfy { $0.guid == dose.guid || Set($0.imports.keys).isDisjoint(with: dose.imports.keys) }
-    }
-    guard isSingle(old), isSingle(other), !other.isWithdrawn, !old.imports.isEmpty else { return .unknown }
-    return .corrected(Set(old.imports.keys))
-  }
-
   /// The verdict on a record that differs from another one only in its amount.
   ///
   /// - Parameters:
@@ -412,8 +398,7 @@ extension RetypedDoses {
   private static let doseQuery = """
     SELECT record.guid, record.fields, record.device_time, record.utc_offset, record.offset_source, record.ingest,
       \(ContentExport.isImported), \(ContentExport.isFromRemote), coalesce(\(ContentExport.generated), 0),
-      coalesce(\(ContentExport.modified), 0), \(Withdrawn.record), record.version = 1 AND record.ingest IS ?2,
-      substr(record.imported, instr(record.imported, ' ') + 1)
+      coalesce(\(ContentExport.modified), 0), \(Withdrawn.record), record.version = 1 AND record.ingest IS ?2
     FROM record WHERE record.guid = ?1
     """
 
@@ -443,9 +428,7 @@ extension RetypedDoses {
       fields: try found[1], deviceTime: try found[2], utcOffset: try found[3], offsetSource: try found[4],
       isDeleted: false)
     let fields = try RecordFields(stored: content.fields, of: guid)
-    // A person may also have edited the details, so those of the export are compared.
-    let imported = try RecordFields(stored: try found[12] ?? content.fields, of: guid)
-    let details = RecordFields(imported.values.filter { !["units", "carbs"].contains($0.key) })
+    let details = RecordFields(fields.values.filter { !["units", "carbs"].contains($0.key) })
     var dose = Dose(
       guid: guid, use: fields.subtype, details: details, content: content, ingest: own,
       isImported: try found[6], isWithdrawn: try found[10], isNew: try found[11])
@@ -503,7 +486,7 @@ private struct Dose {
   let guid: String
   /// The use, or an empty text.
   let use: String
-  /// The fields that an export stated, without the amount.
+  /// The fields without the amount.
   let details: RecordFields
   let content: RecordContent
   /// The import that wrote the dose; nil if the dose came from the remote.
@@ -520,8 +503,6 @@ private struct Dose {
   /// The age of the export from which another store imported the dose.
   var remoteAge: Age?
 
-  /// Whether a person changed what an import wrote.
-  var isEdited: Bool { !isImported && !imports.isEmpty }
   var time: DeviceTime { DeviceTime(seconds: content.deviceTime) }
   /// The age of the last export with the dose.
   var lastAge: Age { max(imports.values.map(\.age).max() ?? .unknown, remoteAge ?? .unknown) }
