@@ -157,11 +157,11 @@ extension CountableItem {
   }
 
   /// Whether the two items have the same second and different amounts, and may otherwise describe the same dose, meal
-  /// or measurement.
+  /// or measurement. A dose without the extended part of the other one is left to `MismatchedDoses`.
   func hasOtherAmount(than other: CountableItem) -> Bool {
     kind == other.kind && source != other.source && instant == other.instant && shown == other.shown
       && fits(other)
-      && !amount.agrees(with: other.amount) && hasOtherOrigin(other)
+      && !amount.agrees(with: other.amount) && !lacksPart(other) && hasOtherOrigin(other)
   }
 
   /// Whether the two items state one amount of insulin at one time, but different uses, such as bolus and
