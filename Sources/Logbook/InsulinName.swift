@@ -34,7 +34,8 @@ package enum InsulinName {
       "tresiba", "ultralente",
     ],
     words: [
-      "background", "basal", "basale", "lang", "langwerkend", "langwerkende", "langwirkend", "langwirkendes",
+      "background", "basal", "basale", "intermediate", "lang", "langwerkend", "langwerkende", "langwirkend",
+      "langwirkendes",
       "langwirksam", "langwirksames", "langzeit", "lenta", "lente", "lento", "long", "longue",
       "långtidsverkande",
       "langtidsvirkende", "nph", "prolongada", "prolongé", "prolongée", "retard", "retardada", "slow",
@@ -72,11 +73,11 @@ package enum InsulinName {
     return found.count == 1 ? found[0].subtype : nil
   }
 
-  /// The subtype of an insulin if the text is only the name of its brand or substance, perhaps with an amount, as in
-  /// `Lantus 18 U`. Nil for any other text.
+  /// The subtype of an insulin if the text is only the name of its brand or substance. An amount may follow, as in
+  /// `Lantus 18 U` or `Lantus 18u`. Nil for any other text.
   package static func subtypeOfBrand(_ text: String) -> String? {
     let words = text.lowercased().split { !$0.isLetter && !$0.isNumber }.filter { word in
-      !word.allSatisfy(\.isNumber) && !["e", "ie", "iu", "u", "ui", "units"].contains(word)
+      !["", "e", "ie", "iu", "u", "ui", "units"].contains(word.drop(while: \.isNumber))
     }
     let name = words.joined(separator: " ")
     return [mixed, long, rapid].first { $0.brands.contains(name) }?.subtype

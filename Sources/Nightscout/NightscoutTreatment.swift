@@ -56,6 +56,28 @@ package enum NightscoutTreatment {
     return shown
   }
 
+  /// The members with the values that other programs read, for an edit of a record in this document.
+  ///
+  /// Another program may state an amount of long-acting or premixed insulin in a member that `shown` leaves out. It
+  /// stays in this member, so that the document does not state two amounts.
+  ///
+  /// - Parameter former: the state of the record as the document has it.
+  package static func shown(
+    _ state: RecordState, insteadOf former: RecordState, in document: NightscoutDocument
+  ) -> [String: JSONValue] {
+    var shown = shown(state)
+    guard !state.isDeleted, state.kind == .insulin, document["app"]?.text != NightscoutDocument.app,
+      shown["insulin"] == nil, shown["absolute"] == nil, case .number(let units)? = state.fields["units"],
+      case .number(let formerUnits)? = former.fields["units"],
+      let member = ["insulin", "absolute"].first(where: { document[$0]?.jsonNumber == formerUnits }),
+      self.shown(former)[member] == nil
+    else { return shown }
+    shown[member] = .number(units)
+    shown["notes"] = nil
+    if case .text(let text)? = state.fields["text"], !text.isEmpty { shown["notes"] = .text(text) }
+    return shown
+  }
+
   /// Removes members that other programs would misunderstand. They treat `insulin` as a rapid bolus, and
   /// compute its remaining effect. So other insulin, except a temporary basal rate, is written only as text.
   private static func hideFromCalculators(_ shown: inout [String: JSONValue], _ state: RecordState) {

@@ -39,7 +39,8 @@ import Testing
 
   /// The care portal has no event for an injection of basal insulin.
   @Test(arguments: [
-    ("Lantus", "long"), ("Tresiba 18 U", "long"), ("18 IE Toujeo", "long"), ("NovoMix 30", "mix"),
+    ("Lantus", "long"), ("Tresiba 18 U", "long"), ("18 IE Toujeo", "long"), ("Tresiba 18u", "long"),
+    ("NovoMix 30", "mix"),
     ("Fiasp", "rapid"),
     ("forgot the Lantus", "rapid"), ("long walk", "rapid"), ("Lantus later", "rapid"), ("basal", "rapid"),
     ("", "rapid"),
@@ -65,7 +66,7 @@ import Testing
 
   /// Spike writes the injection of a pen in this way.
   @Test func aBasalRateOfALongActingInsulinIsAnInjection() throws {
-    for name in ["Long-Acting", "Lantus", "Intermediate (NPH)"] {
+    for name in ["Long-Acting", "Lantus", "Intermediate-Acting"] {
       let all = try Self.basal(["absolute": .number(18), "insulinType": .text(name)])
       let fields = try #require(all.records.first).state.fields
       #expect(fields.values == ["units": .number(18), "subtype": .text("long")], "\(name)")

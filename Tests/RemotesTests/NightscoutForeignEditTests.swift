@@ -137,6 +137,39 @@ struct NightscoutForeignEditTests {
     #expect(found == [5, 8, 62.5, 37.5, 90, 2])
   }
 
+  /// The amount of long-acting insulin stays in the member in which the other program wrote it.
+  @Test(
+    arguments: [
+      ["eventType": "Correction Bolus", "insulin": 16, "notes": "Levemir"],
+      ["eventType": "Correction Bolus", "insulin": 16, "isBasalInsulin": true],
+      ["eventType": "Temp Basal", "absolute": 16, "duration": 1440, "insulinType": "Long-Acting"],
+    ] as [[String: DocumentValue]])
+  func anEditOfLongActingInsulinLeavesNoOtherAmountOnTheSite(_ members: [String: DocumentValue]) async throws
+  {
+    let loopback = try Self.site()
+    let id = loopback.site.actAsPhoneApp().addTreatment(
+      members.merging(["created_at": .string(NightscoutTime.utcText(Self.time))]) { own, _ in own })
+    loopback.site.settle()
+    var known = try #require(
+      try await loopback.pull(nil)?.records.first { $0.state.kind == .insulin })
+    #expect(known.state.fields.subtype == "long" && known.state.fields["units"] == .number(16))
+    for (version, units) in [17.0, 18].enumerated() {
+      let change = Self.edit(known, version: version + 1) { $0.fields["units"] = .number(units) }
+      guard case .accepted(let revision)? = try await loopback.push(change) else {
+        Issue.record("not accepted")
+        return
+      }
+      known = RemoteRecord(guid: known.guid, revision: revision, state: change.state)
+      let document = try #require(loopback.site.documents("treatments").first { $0["_id"]?.text == id })
+      let amounts = ["insulin", "absolute"].map { document[$0]?.number }
+      #expect(amounts == (members["insulin"] == nil ? [nil, units] : [units, nil]))
+      #expect(document["notes"] == members["notes"])
+    }
+    let again = try #require(
+      try await loopback.pull(nil, node: 3)?.records.first { $0.guid == known.guid })
+    #expect(again.state.agrees(with: known.state))
+  }
+
   /// The doses that a new store reads from the site's treatment of xDrip+ with two insulins, by subtype.
   private static func doses(_ loopback: LoopbackNightscout, node: Int) async throws -> [String: RemoteRecord]
   {

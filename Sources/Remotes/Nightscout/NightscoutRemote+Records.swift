@@ -143,8 +143,8 @@ extension NightscoutRemote {
     part.state = change.state
     part.seen = [:]
     if !NightscoutTreatment.isFurtherDose(change.guid, of: document) {
-      let shown = NightscoutTreatment.shown(change.state)
-      let before = NightscoutTreatment.shown(mine.state)
+      let shown = NightscoutTreatment.shown(change.state, insteadOf: mine.state, in: document)
+      let before = NightscoutTreatment.shown(mine.state, insteadOf: mine.state, in: document)
       for name in Set(shown.keys).union(before.keys) where shown[name] != before[name] {
         members[name] = shown[name] ?? .null
       }
