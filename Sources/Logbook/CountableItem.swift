@@ -270,6 +270,11 @@ extension Quantity {
 
   /// Whether a meter's value in whole mg/dL exists that one program shows as this value, and another one as `other`.
   private func isConverted(like other: Quantity) -> Bool {
+    if wholeMilligrams.contains(where: { $0.shownTenths.contains(other.tenthsOfMillimole) })
+      || other.wholeMilligrams.contains(where: { $0.shownTenths.contains(tenthsOfMillimole) })
+    {
+      return true
+    }
     guard abs(tenthsOfMillimole - other.tenthsOfMillimole) == 1, !hasHundredths, !other.hasHundredths else {
       return false
     }
@@ -278,6 +283,14 @@ extension Quantity {
       let tenths = Quantity(Double(whole), .milligramsPerDecilitre).shownTenths
       return tenths.contains(tenthsOfMillimole) && tenths.contains(other.tenthsOfMillimole)
     }
+  }
+
+  /// The values in whole mg/dL that a program converts to this value in mmol/L with all its decimals. Empty for a value
+  /// with at most two decimals.
+  private var wholeMilligrams: [Quantity] {
+    guard unit == .millimolesPerLitre, abs(number * 100 - (number * 100).rounded()) > 0.001 else { return [] }
+    return Self.conversionFactors.map { number * $0 }.filter { abs($0 - $0.rounded()) < 0.02 }
+      .map { Quantity($0.rounded(), .milligramsPerDecilitre) }
   }
 
   private var hasHundredths: Bool {

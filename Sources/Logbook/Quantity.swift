@@ -65,10 +65,14 @@
     }
   }
 
-  /// The tenths of mmol/L that programs show for this value in mg/dL. Programs convert by 18, 18.0182 or 18.01559, and
-  /// most results are equal.
+  /// The numbers of mg/dL in a mmol/L by which programs convert.
+  package static let conversionFactors = [18, 18.0182, milligramsPerDecilitreInMillimole]
+
+  /// The tenths of mmol/L that programs show for this value in mg/dL. Most results are equal.
   var shownTenths: ClosedRange<Int64> {
-    let tenths = [180, 180.182, 180.1559].map { Int64((number * 100 / $0).rounded(.toNearestOrAwayFromZero)) }
+    let tenths = Self.conversionFactors.map {
+      Int64((number * 10 / $0).rounded(.toNearestOrAwayFromZero))
+    }
     return (tenths.min() ?? 0)...(tenths.max() ?? 0)
   }
 

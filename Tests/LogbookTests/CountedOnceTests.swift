@@ -148,6 +148,14 @@ struct CountedOnceTests {
       #expect(pair(tenths[0], tenths[0] + 0.2) == 2, "\(milligrams)")
     }
     #expect(pair(6.5, 6.6) == 1 && pair(6.6, 6.7) == 2 && pair(6.4, 6.5) == 2)
+    // Apple Health states all decimals of a value that it converted.
+    for milligrams in 20...600 {
+      for (exact, shown) in [(18, 18.01559), (18.01559, 18), (18.0182, 18)] {
+        let tenths = (Double(milligrams) / shown * 10).rounded() / 10
+        #expect(pair(Double(milligrams) / exact, tenths) == 1, "\(milligrams) \(exact)")
+      }
+    }
+    #expect(pair(118 / 18.01559, 6.7) == 2 && pair(119 / 18, 6.5) == 2)
   }
 
   /// Apple Health stores hundredths of mmol/L, but the meter and the app show tenths or whole mg/dL.

@@ -74,15 +74,13 @@ extension GenericFinding {
 enum TwinCells {
   /// The minimum number of rows that show that two columns have the same values. One row can agree by chance.
   static let minCount = 2
-  /// The factors by which programs convert.
-  private static let factors = [18, 18.0156, 18.0182]
 
   /// Whether both cells state one value; nil if neither is a number, as for LO and HI.
   static func agree(milligrams: String, millimoles: String) -> Bool? {
     let numbers = (number(milligrams), number(millimoles))
     if numbers.0 == nil, numbers.1 == nil { return nil }
     guard let high = numbers.0, let low = numbers.1 else { return false }
-    return factors.contains { factor in
+    return Quantity.conversionFactors.contains { factor in
       abs(high / factor - low) < step(millimoles) || abs(low * factor - high) < step(milligrams)
     }
   }
