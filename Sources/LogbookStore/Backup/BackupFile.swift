@@ -201,18 +201,11 @@ extension Store {
       return try translatingErrors(file) { try queue.inDatabase { try Self.vacuum($0, into: file) } }
     }
     // SQLite 3.40 fails with VACUUM INTO if it may not write the source and a table has a generated column. So the
-    // pages are copied to another file first.
-    let pages = try NamedFile(file + ".", orFailWith: "\(file): cannot create a temporary file")
-    close(pages.descriptor)
-    defer { unlink(PathText.bytes(pages.path)) }
+    // pages are copied to a temporary database first. It has no name, so that a killed process leaves no file.
     try translatingErrors(file) {
-      let writable = try StoreFile.withText(pages.path) { try DatabaseQueue(path: $0) }
+      let writable = try DatabaseQueue(path: "")
       try queue.backup(to: writable)
-      try writable.inDatabase { database in
-        // The copied pages may state that the file has a write-ahead log.
-        try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE")
-        try Self.vacuum(database, into: file)
-      }
+      try writable.inDatabase { try Self.vacuum($0, into: file) }
       try writable.close()
     }
   }
