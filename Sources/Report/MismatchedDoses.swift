@@ -39,13 +39,19 @@ struct MismatchedDoses: Sendable {
   private static let minDays = 3
 
   private var recent: [Dose] = []
+  /// The source of the first dose. While all doses are of it, none can be a dose of another source.
+  private var firstSource: CountingSource?
+  private var hasTwoSources = false
   private var days: [Pair: [Int: Day]] = [:]
 
   /// Adds the next dose that counts. A dose that several sources state is added once.
   mutating func add(_ item: CountableItem, isContext: Bool) {
     guard item.kind == .insulin, item.source.role != .unknown else { return }
     var dose = Dose(item: item, isContext: isContext)
-    if let index = recent.firstIndex(where: { !$0.isTaken && $0.item.doseDifference(item) != nil }),
+    firstSource = firstSource ?? item.source
+    if firstSource != item.source { hasTwoSources = true }
+    if hasTwoSources,
+      let index = recent.firstIndex(where: { !$0.isTaken && $0.item.doseDifference(item) != nil }),
       let doseDifference = recent[index].item.doseDifference(item)
     {
       recent[index].isTaken = true
