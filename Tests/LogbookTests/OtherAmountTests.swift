@@ -87,6 +87,16 @@ struct OtherAmountTests {
     #expect(ids.isSuperset(of: ["old 4", "new 4", "further"]))
   }
 
+  /// The extended part may be missing in one source. Which amount is whole is then not known, so there is no sum.
+  @Test func aDoseWithoutTheExtendedPartOfTheOtherOneIsNotLeftOut() {
+    let doses = [
+      Sample.dose(3, at: 4 * Self.day + 3633, Sample.diary, id: "part"),
+      Sample.dose(
+        3, at: 4 * Self.day + 3633, Sample.phone, id: "whole", fields: ["extended": .number(2)]),
+    ]
+    #expect(Self.ids(Self.equal(0..<10) + doses).isSuperset(of: ["part", "whole"]))
+  }
+
   @Test func ofThreeSourcesTheOneInWhichAPersonTypesCounts() {
     let sources = [Sample.diary, Sample.phone, Sample.site]
     let equal = (0..<10 as Range<Int64>).flatMap { day in
