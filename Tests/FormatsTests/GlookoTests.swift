@@ -135,6 +135,24 @@ import Testing
         == ["insulin diary ''"])
   }
 
+  @Test func aGlookoBasalRowWithMinutesAndWithoutAnAmountIsARateOfZero() throws {
+    let header =
+      "Timestamp,Insulin Type,Duration (minutes),Percentage (%),Rate,Insulin Delivered (U),Serial Number"
+    let title = "Name:Kim Sample,Date Range:2026-03-10 - 2026-03-11"
+    func fields(_ row: String) throws -> [String] {
+      let text = [title, header, "2026-03-10 " + row + ",P 5"].joined(separator: "\n") + "\n"
+      return try TextExport(text).records.map(\.fields.json)
+    }
+    #expect(try fields("02:00,Suspend,60,0.0,0.0,0.0") == [#"{"minutes":60,"rate":0,"subtype":"basal"}"#])
+    #expect(try fields("02:00,Automated Pause,5,0.0,,0.0") == [#"{"minutes":5,"rate":0,"subtype":"basal"}"#])
+    // A percentage is of a rate that the table does not contain.
+    #expect(
+      try fields("02:00,Temporary,60,50.0,0.0,0.0") == [#"{"minutes":60,"subtype":"basal","text":"50 %"}"#])
+    #expect(try fields("02:00,Temporary,60,50.0,0.5,0.0") == [#"{"minutes":60,"rate":0.5,"subtype":"basal"}"#])
+    #expect(try fields("02:00,Automated,5,0.0,,0.05") == [#"{"minutes":5,"subtype":"basal","units":0.05}"#])
+    #expect(try fields("02:00,Suspend,0,0.0,0.0,0.0").isEmpty)
+  }
+
   @Test func onlyARowWithTwoLabelledCellsIsAGlookoTitle() {
     #expect(GlookoTitle(["Name:Kim", "Date Range:2026-03-10 -2026-03-11"])?.lastDay == "2026-03-11")
     #expect(

@@ -5,7 +5,8 @@ import Logbook
 /// The tables of Glooko's export, a ZIP archive with one CSV file for each kind of data.
 ///
 /// Times are local, to the minute, without a zone. In every column of numbers, 0 means that there is no
-/// value. The column `Serial Number` may hold a product's name, so it becomes the model.
+/// value; only a basal row without any amount states a rate of 0. The column `Serial Number` may hold a
+/// product's name, so it becomes the model.
 struct GlookoFormat: ExportFormat {
   static let id = "glooko"
   static let title = "Glooko CSV"
@@ -274,7 +275,8 @@ extension GlookoFormat {
     if amounts.isEmpty, carbs == nil { out.skip("bolus without insulin") }
   }
 
-  /// Adds a basal rate with its minutes, or the delivered insulin if the table states no rate.
+  /// Adds a basal rate with its minutes, or the delivered insulin if the table states no rate. A row with minutes
+  /// but without an amount states a percentage of a rate that the table does not contain, or a rate of 0.
   private mutating func readBasal(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     var fields: [String: FieldValue] = [:]
     guard
@@ -285,8 +287,16 @@ extension GlookoFormat {
           (.delivered, "units", PlausibleAmounts.units),
         ], into: &fields, &out)
     else { return }
-    if fields["rate"] != nil { fields["units"] = nil }
-    guard fields["rate"] != nil || fields["units"] != nil else { return out.skip("basal without a rate") }
+    if fields["rate"] != nil {
+      fields["units"] = nil
+    } else if fields["units"] == nil {
+      guard fields["minutes"] != nil else { return out.skip("basal without a rate") }
+      switch amount(row, .percentage, in: 0...1000) {
+      case .none: fields["rate"] = .number(0)
+      case .number(let percent): fields["text"] = .text("\(plainNumber(percent)) %")
+      case .wrong: return out.reject(row, "the temporary basal rate is not a percentage from 0 to 1000")
+      }
+    }
     fields["subtype"] = .text("basal")
     add(.insulin, at: time, row, fields, into: &out)
   }
