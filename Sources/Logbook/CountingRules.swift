@@ -56,6 +56,9 @@ package struct CountingRules: Hashable, Sendable {
   package var otherAmounts = OtherAmounts()
   /// The meals that a program computed from fat and protein.
   package var computedMeals = ComputedMeals()
+  /// Whether the items of each kind have only one source, in the period for which the copies were determined.
+  /// False if this was not determined.
+  package var hasSingleSources = false
 
   /// The rule of `CountedOnce`, changed by people's decisions.
   ///
@@ -98,6 +101,12 @@ package struct CountingRules: Hashable, Sendable {
 
   /// Whether repetitions are left out.
   package var isOn: Bool { !isOff }
+
+  /// Whether the period for which the copies were determined has no item that repeats another one.
+  package var findsNothing: Bool {
+    hasSingleSources && joined.isEmpty && sensorCopies == SensorCopies() && ownCopies == OwnCopies()
+      && otherAmounts == OtherAmounts() && computedMeals == ComputedMeals()
+  }
 
   /// The verdict that follows without a comparison with other sources. A person's decision, a sensor's value
   /// or a copy in the same source can determine it. Nil if the other items near the item's time determine it.

@@ -62,15 +62,19 @@ package enum InsulinName {
   /// The subtype of a dose: `rapid`, `long` or `mix`. Nil for a text that names no known insulin, or both a
   /// rapid and a long one.
   package static func subtype(_ text: String) -> String? {
+    if text.isEmpty { return nil }
     let text = text.lowercased()
     let words = Set(
       text.split { !$0.isLetter && !$0.isNumber }.map { word in
         word.hasSuffix("insulin") ? String(word.dropLast("insulin".count)) : String(word)
       })
     // A mixture has the name of its rapid part, as in Humalog Mix25, so mixtures are checked first.
-    if fits(mixed, text, words) { return mixed.subtype }
-    let found = [long, rapid].filter { fits($0, text, words) }
-    return found.count == 1 ? found[0].subtype : nil
+    let branded = subtypesOfBrands(in: Array(text.utf8))
+    let found = [mixed, long, rapid].filter { names in
+      branded.contains(names.subtype) || !names.words.isDisjoint(with: words)
+    }.map(\.subtype)
+    if found.first == mixed.subtype { return mixed.subtype }
+    return found.count == 1 ? found[0] : nil
   }
 
   /// The subtype of an insulin if the text is only the name of its brand or substance. An amount may follow, as in
@@ -83,7 +87,21 @@ package enum InsulinName {
     return [mixed, long, rapid].first { $0.brands.contains(name) }?.subtype
   }
 
-  private static func fits(_ names: Names, _ text: String, _ words: Set<String>) -> Bool {
-    !names.words.isDisjoint(with: words) || names.brands.contains(where: text.contains)
+  /// The bytes of each brand with its subtype, by the first byte. An import asks for each dose, and a search of
+  /// the text for one brand after another takes longer than all other work for the dose.
+  private static let brandsByFirstByte = Dictionary(
+    grouping: [mixed, long, rapid].flatMap { names in
+      names.brands.map { (bytes: Array($0.utf8), subtype: names.subtype) }
+    }, by: { $0.bytes[0] })
+
+  /// The subtypes of all brands that a text in lower case contains.
+  private static func subtypesOfBrands(in text: [UInt8]) -> Set<String> {
+    var found: Set<String> = []
+    for start in text.indices {
+      for brand in brandsByFirstByte[text[start]] ?? [] where text[start...].starts(with: brand.bytes) {
+        found.insert(brand.subtype)
+      }
+    }
+    return found
   }
 }

@@ -36,11 +36,13 @@ package struct ImportDoubles {
     filter.until = period.upperBound + CountingMargin.doubtSeconds
     filter.readingKinds = CountingContext.readingKinds
     filter.recordKinds = CountingContext.recordKinds
+    let rules = try store.countingRules(since: filter.since, until: filter.until)
+    if rules.findsNothing { return }
     var options = Statistics.Options()
     options.rules = try store.countingRules()
     var statistics = Statistics(options)
     var ownCopies: [Line: OwnCopyTally] = [:]
-    try store.forEachCounted(filter) { stored, item, verdict in
+    try store.forEachCounted(filter, by: rules) { stored, item, verdict in
       statistics.add(stored, verdict, item, isContext: !period.contains(stored.utc))
       guard stored.ingest == ingest else { return }
       if OwnCopyTally.concernsOwnCopy(item, verdict) {

@@ -18,9 +18,11 @@ extension Store {
   /// with the verdict on it. The order is by time. Items outside the filter's range are read as well, since
   /// they affect the verdicts.
   ///
-  /// - Parameter omitted: the addresses of finger sticks to leave out, because they affect no verdict.
+  /// - Parameters:
+  ///   - rules: the rules for the period of the filter; nil to determine them.
+  ///   - omitted: the addresses of finger sticks to leave out, because they affect no verdict.
   package func forEachCounted(
-    _ filter: ItemFilter, besides omitted: Set<String> = [],
+    _ filter: ItemFilter, by rules: CountingRules? = nil, besides omitted: Set<String> = [],
     _ body: (StoredItem, CountableItem, CountVerdict) throws -> Void
   ) throws {
     var wide = filter.withoutShownLimits
@@ -30,7 +32,8 @@ extension Store {
     (wide.includesWithdrawn, wide.includesDeleted, wide.includesDevice) = (false, false, nil)
     wide.since = filter.since.map { $0 - CountingMargin.seconds }
     wide.until = filter.until.map { $0 + CountingMargin.seconds }
-    var counting = CountedOnce<StoredItem>(try countingRules(since: filter.since, until: filter.until))
+    var counting = CountedOnce<StoredItem>(
+      try rules ?? countingRules(since: filter.since, until: filter.until))
     func take() throws {
       while let (stored, item, verdict) = counting.next() {
         guard let item, filter.holds(utc: stored.utc, shown: stored.deviceTime) else { continue }
@@ -87,7 +90,8 @@ extension Store {
     return finder.finish()
   }
 
-  /// Sets `ownCopies`, `otherAmounts` and `computedMeals`, as far as they affect the verdicts between two instants.
+  /// Sets `ownCopies`, `otherAmounts`, `computedMeals` and `hasSingleSources`, as far as they affect the verdicts
+  /// between two instants.
   package func addCopies(to rules: inout CountingRules, since: Int64?, until: Int64?) throws {
     let margin = CountingMargin.seconds + OwnCopies.marginSeconds
     var filter = ItemFilter()
@@ -95,6 +99,7 @@ extension Store {
     (filter.since, filter.until) = (since.map { $0 - margin }, until.map { $0 + margin })
     var (copies, others, near) = (OwnCopyFinder(rules), OtherAmountFinder(rules), NearItems())
     var computed = ComputedMealFinder(rules)
+    var sources = SourcesOfKinds()
     func add(_ item: CountableItem) {
       copies.add(item)
       others.add(item)
@@ -102,8 +107,10 @@ extension Store {
     try forEachItem(filter) { item in
       if Self.mayBeComputed(item), let item = CountableItem(item) { computed.add(item) }
       near.add(item, add)
+      sources.add(item)
     }
     near.finish(add)
+    rules.hasSingleSources = !sources.differ
     (rules.ownCopies, rules.otherAmounts) = (copies.finish(), others.finish())
     rules.computedMeals = computed.finish()
   }
@@ -142,6 +149,28 @@ extension Store {
   /// The maximum difference between a shown time and its instant in seconds, plus two. The two seconds are
   /// added because the sensor's reading of the same value may have another second.
   private static let maxOffset = PositionSpan.maxOffset + 2
+}
+
+/// Determines whether two sources have items of one kind.
+private struct SourcesOfKinds {
+  private var devices: [ReadingKind: Int64] = [:]
+  private var provenances: [RecordKind: Provenance] = [:]
+  /// Whether two items of one kind have different sources. Devices count as sources. It is also true if the
+  /// source of an item is unknown.
+  private(set) var differ = false
+
+  mutating func add(_ item: StoredItem) {
+    if differ { return }
+    switch item {
+    case .reading(let reading):
+      differ = devices[reading.kind, default: reading.deviceID] != reading.deviceID
+      devices[reading.kind] = reading.deviceID
+    case .record(let record):
+      guard let provenance = record.provenance else { return differ = true }
+      differ = provenances[record.kind, default: provenance] != provenance
+      provenances[record.kind] = provenance
+    }
+  }
 }
 
 /// Passes on only items that have another item in the same minute. There are few of them, so the fields of

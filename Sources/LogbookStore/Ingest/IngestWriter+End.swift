@@ -98,8 +98,8 @@ extension IngestWriter {
       }
       // The stored items must keep the zone that a person gave for the input, so it is stated even after a
       // failure.
-      guard state.counts.newReadings + state.counts.knownReadings > 0 || records?.brought.isEmpty == false
-      else { return }
+      let items = state.counts.newReadings + state.counts.knownReadings + state.counts.newRecords
+      guard items + state.counts.knownRecords + state.counts.keptRecords > 0 else { return }
       try inTransaction { try stateZone(at: source.startedAt) }
     } catch {
       // This error is ignored, since the caller reports the error that ended the ingest. If a full disk
@@ -153,11 +153,28 @@ extension IngestWriter {
     }
   }
 
+  /// Whether the statement about the zone that a person gave for the input will list the items of this import.
+  func listsItems() throws -> Bool {
+    guard let zone = source.zone?.given else { return false }
+    return try StatedZone(zone, ingest: id, database).listsItems(LogbookZones(database))
+  }
+
+  /// The records of this import if `listsItems` was false at its beginning. If another process set a base zone
+  /// meanwhile, the statement lists them.
+  private func storedRecords() throws -> Set<String> {
+    guard try listsItems() else { return [] }
+    return Set(
+      try String.fetchAll(
+        database,
+        sql: "SELECT guid FROM record WHERE ingest = ?1 UNION SELECT guid FROM ingest_record WHERE ingest = ?1",
+        arguments: [id]))
+  }
+
   /// Stores the zone that a person gave for the input, as a zone record about the items of this import.
   private func stateZone(at now: Int64) throws {
     guard let zone = source.zone?.given, let records else { return }
     var given = state.given
-    given.records = records.brought
+    given.records = try records.brought ?? storedRecords()
     given.new = state.stretches.mapValues(\.positions)
     let result = try StatedZone(zone, ingest: id, database).state(given, at: now)
     if !result.statements.isEmpty { _ = try records.write(result.statements) }

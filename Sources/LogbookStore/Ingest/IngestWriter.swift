@@ -81,7 +81,7 @@ package final class IngestWriter {
       try inTransaction { try begin() }
       readings = try ReadingWriter(database, batch, ingest: id)
       records = try RecordWriter(
-        database, ingest: id, format: source.format, zoneIsGiven: source.zone?.given != nil,
+        database, ingest: id, format: source.format, collectsBrought: try listsItems(),
         repeatsRows: source.repeatsRows,
         namesColumns: source.decisions.contains { $0.subject == Decision.columns },
         earlierSheets: source.earlierSheets)

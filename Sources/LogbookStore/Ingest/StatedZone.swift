@@ -11,7 +11,7 @@ struct GivenItems {
   var new: [Int64: ClosedRange<Int64>] = [:]
   /// The readings of the input that were already in the store.
   var knownReadings = KnownReadings()
-  /// The guids of the input's records.
+  /// The guids of the input's records. Empty if the statement lists no items; see `StatedZone.listsItems`.
   var records: Set<String> = []
 }
 
@@ -37,18 +37,28 @@ struct StatedZone {
         + "in the zone of the logbook")
   }
 
+  /// Whether the statement lists the items of the import. It does not if the zone becomes or is the base zone of
+  /// the logbook by an import.
+  func listsItems(_ zones: LogbookZones) throws -> Bool {
+    guard Self.hasBase(zones) else { return false }
+    return try zones.base != zone || Store.setting(.baseOfImport, database) == nil
+  }
+
+  /// Whether the logbook has a base zone. If this system does not know that zone, the zone of an input does not
+  /// replace it.
+  private static func hasBase(_ zones: LogbookZones) -> Bool { zones.isKnown || zones.unknownBase != nil }
+
   /// Makes the zone the base zone if the logbook has none. Otherwise returns the records that state the zone
   /// for the items of the import. Items for which an earlier import of this store stated the same zone are
   /// left out. The earlier statement stays valid until all imports with these items are undone.
   func state(_ given: GivenItems, at now: Int64) throws -> Result {
     let zones = try LogbookZones(database)
-    // If this system does not know the base zone of the logbook, the zone of an input does not replace it.
-    guard zones.isKnown || zones.unknownBase != nil else {
+    guard Self.hasBase(zones) else {
       try ZoneRecords.setBase(zone, at: now, database)
       try Store.set(.baseOfImport, "1", database)
       return Result()
     }
-    if zones.base == zone, try Store.setting(.baseOfImport, database) != nil { return Result() }
+    guard try listsItems(zones) else { return Result() }
     var brought = Brought()
     try addReadings(given, to: &brought)
     try addRecords(given.records, to: &brought)

@@ -14,6 +14,8 @@ struct RecordContent {
   /// logbook.
   let statedOffset: Int?
   let isDeleted: Bool
+  /// The text in the column `imported`: the time with the stated offset in seconds, a blank, then the fields.
+  let text: String
 
   init(fields: String, deviceTime: Int64, utcOffset: Int, offsetSource: Int, isDeleted: Bool) {
     self.fields = fields
@@ -24,6 +26,8 @@ struct RecordContent {
     default: (self.deviceTime, statedOffset) = (deviceTime, nil)
     }
     self.isDeleted = isDeleted
+    let offset = statedOffset.map { $0 < 0 ? String($0) : "+\($0)" } ?? ""
+    text = "\(self.deviceTime)\(offset) \(fields)"
   }
 
   init(_ record: ImportedRecord, at time: DeviceTime, _ placement: Placement) {
@@ -54,11 +58,6 @@ struct RecordContent {
       fields: fields)
   }
 
-  /// The text in the column `imported`: the time with the stated offset in seconds, a blank, then the fields.
-  var text: String {
-    let offset = statedOffset.map { $0 < 0 ? String($0) : "+\($0)" } ?? ""
-    return "\(deviceTime)\(offset) \(fields)"
-  }
   /// The SQL expression for the text that `text` returns, for a stored row.
   static let sql = sql(of: "record")
 

@@ -50,6 +50,7 @@ final class RecordOrdinals {
   /// Finds the record of a row, and marks the record as used by this row.
   func find(_ key: RowKey, _ content: RecordContent) throws -> Finding {
     let next = try refresh(key)
+    if next == 0 { return .free(ordinal: 0) }
     switch try match(key.base, content) {
     case .repeated(let guid): return .repeated(guid: guid)
     case .claimed(let guid): return .stored(guid: guid)

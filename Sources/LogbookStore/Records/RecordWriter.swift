@@ -14,7 +14,6 @@ final class RecordWriter {
   private let database: Database
   private let ingest: Int64
   private let format: String
-  private let zoneIsGiven: Bool
   private let repeatsRows: Bool
   private let namesColumns: Bool
   private let earlierSheets: [Int64]
@@ -22,9 +21,9 @@ final class RecordWriter {
   private var knownCount = 0
   /// The other table whose records this input would have changed; nil without one.
   private(set) var otherTable: OtherTable?
-  /// The records whose shown times are equal to those of their rows, if a person gave a zone for the input.
-  /// The zone applies only to these records.
-  private(set) var brought: Set<String> = []
+  /// The records whose shown times are equal to those of their rows. The zone that a person gave for the input
+  /// applies only to these records. Nil if no statement will list them.
+  private(set) var brought: Set<String>?
   /// The records that differ from their rows and that the import may leave unchanged.
   private(set) var kept: Set<String> = []
   /// The records of this input about which the times of two files contradict their newest items.
@@ -32,7 +31,12 @@ final class RecordWriter {
   /// The doses of this input that may be retyped doses of another export.
   private(set) var retypedPairs: [RetypedDoses.Pair] = []
   private static let maxKept = 1000
+  /// The size of the connection's cache once it writes records. The guids of records are random, so with the
+  /// small cache of an import each record would write pages to the disk and read them again.
+  private static let cacheKiB = 4096
+  private var hasCache = false
   private let ordinals: RecordOrdinals
+  private let insertions: RecordInsertions
   /// The zone with which this writer derived offsets so far.
   private var placing: LogbookZone?
   /// Whether the imports of any record differ, so that `StatedContents` has rows.
@@ -55,21 +59,22 @@ final class RecordWriter {
   }
 
   /// - Parameters:
-  ///   - zoneIsGiven: whether a person gave the zone of the input.
+  ///   - collectsBrought: whether to collect `brought`.
   ///   - repeatsRows: whether the source is known to repeat rows.
   ///   - namesColumns: whether a person named the columns of the input; see `OtherTable`.
   ///   - earlierSheets: the imports of other sheets of the same workbook; see `OtherTable`.
   init(
-    _ database: Database, ingest: Int64, format: String, zoneIsGiven: Bool = false, repeatsRows: Bool = false,
+    _ database: Database, ingest: Int64, format: String, collectsBrought: Bool = false, repeatsRows: Bool = false,
     namesColumns: Bool = false, earlierSheets: [Int64] = []
   ) throws {
-    self.zoneIsGiven = zoneIsGiven
+    brought = collectsBrought ? [] : nil
     self.repeatsRows = repeatsRows
     (self.namesColumns, self.earlierSheets) = (namesColumns, earlierSheets)
     self.database = database
     self.ingest = ingest
     self.format = format
     ordinals = try RecordOrdinals(database)
+    insertions = RecordInsertions(database, ingest: ingest)
     importsDiffer = try StatedContents(database).hasAny
     try database.executeCached(sql: "DELETE FROM temp.record_change")
   }
@@ -84,6 +89,11 @@ final class RecordWriter {
   /// Stores records inside the caller's transaction.
   func write(_ records: [ImportedRecord]) throws -> Outcome {
     var outcome = Outcome()
+    if records.isEmpty { return outcome }
+    if !hasCache {
+      try database.execute(sql: "PRAGMA cache_size = -\(Self.cacheKiB)")
+      hasCache = true
+    }
     var rows: [(key: RowKey, row: RecordRow)] = []
     let placer = RecordPlacer(database)
     for record in records {
@@ -103,9 +113,15 @@ final class RecordWriter {
         rows.append((RowKey(record, format: format), row))
       }
     }
+    try insertions.flush()
     // The rows are sorted by content, so that their order in an export does not determine their ordinals.
-    rows.sort { ($0.key.base, $0.row.content.text) < ($1.key.base, $1.row.content.text) }
-    for (key, row) in rows { try write(row, key, &outcome) }
+    let order = rows.indices.sorted { first, second in
+      let (first, second) = (rows[first], rows[second])
+      return first.key.base == second.key.base
+        ? first.row.content.text < second.row.content.text : first.key.base < second.key.base
+    }
+    for index in order { try write(rows[index].row, rows[index].key, &outcome) }
+    try insertions.flush()
     note(placer.zone)
     knownCount += outcome.known
     return outcome
@@ -141,6 +157,7 @@ final class RecordWriter {
         try insert(row, guid: guid)
         outcome.new += 1
       }, equal: { try noteEqual($0, guid: $1, $2, &outcome) })
+    try insertions.flush()
     if namesColumns,
       let other = try OtherTable(
         database, ingest: ingest, known: knownCount + outcome.known, earlierSheets: earlierSheets)
@@ -196,6 +213,7 @@ extension RecordWriter {
       sql: """
         SELECT guid, fields, device_time, deleted, imported, utc_offset, offset_source, provenance_format FROM record WHERE guid = ?
         """)
+    if insertions.contains(guid) { try insertions.flush() }
     guard let found = try Row.fetchOne(select, arguments: [guid]).map({ StoredRow($0, of: "record") }) else {
       if guid == LogbookZones.baseGuid {
         if row.content.isDeleted {
@@ -243,20 +261,11 @@ extension RecordWriter {
 
   private func noteKept(_ guid: String) { if namesAllKept { kept.insert(guid) } }
 
-  private func note(_ guid: String) { if zoneIsGiven { brought.insert(guid) } }
+  private func note(_ guid: String) { brought?.insert(guid) }
 
   private func insert(_ row: RecordRow, guid: String) throws {
     note(guid)
-    let statement = try database.cachedStatement(
-      sql: """
-        INSERT INTO record (guid, kind, entry_guid, device_time, utc_offset, offset_source, fields, deleted, imported,
-          ingest, provenance_format, provenance_source) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """)
-    try statement.execute(arguments: [
-      guid, row.kind, row.entryGuid, row.deviceTime, row.utcOffset, row.offsetSource,
-      row.content.fields, row.content.isDeleted, row.content.text, ingest, row.provenance?.format,
-      row.provenance?.source,
-    ])
+    try insertions.add(guid, row)
   }
 
   /// Stores the provenance of a record that has none. This counts as an edit, so that other nodes receive it.
