@@ -114,13 +114,15 @@ struct ReplacedContentTests {
     let scene = try await Scene()
     var ages: [String: [Int64: Int64]] = [:]
     var log: [String] = []
+    // The second and the third export state the same content.
+    func grams(_ age: Int64) -> Double { age == 3 ? 20 : Double(age) * 10 }
     for _ in 0..<12 {
       let node = [scene.a, scene.b].randomElement(using: &random) ?? scene.a
       switch Int.random(in: 0..<4, using: &random) {
       case 0:
         let age = Int64.random(in: 1...4, using: &random)
         guard !ages[node.name, default: [:]].values.contains(age) else { continue }
-        try node.importDiary(carbs: Double(age) * 10, generatedAt: age)
+        try node.importDiary(carbs: grams(age), generatedAt: age)
         try ages[node.name, default: [:]][#require(node.imports().max())] = age
         log.append("\(node.name) imports \(age)")
       case 1:
@@ -140,6 +142,6 @@ struct ReplacedContentTests {
         latest = max(latest ?? age, age)
       }
     }
-    try expect(latest.map { Double($0) * 10 }, scene, "seed \(seed): \(log.joined(separator: ", "))")
+    try expect(latest.map(grams), scene, "seed \(seed): \(log.joined(separator: ", "))")
   }
 }

@@ -38,6 +38,9 @@ struct StatedContents {
   static let isOwn =
     "record.ingest IS NOT NULL AND \(ContentExport.isImported) AND NOT \(ContentExport.isFromRemote)"
 
+  /// The SQL condition that an import of another store wrote the content of a record.
+  private static let isFromRemote = "\(ContentExport.isImported) AND \(ContentExport.isFromRemote)"
+
   /// The SQL condition that an import `w` has ended and is not undone.
   private static let isValid =
     "w.outcome IN ('whole', 'truncated') AND NOT \(ImportContribution.isUndone(of: "w"))"
@@ -53,7 +56,8 @@ struct StatedContents {
 // MARK: - Notes
 
 extension StatedContents {
-  /// Notes the present content of records before another content replaces it, for all imports that stated it.
+  /// Notes the present content of records before another content replaces it, for all imports of this store that
+  /// stated it. An import of another store may have written the content.
   ///
   /// - Parameter guids: an SQL expression for the ids of the records.
   func noteCurrent(_ guids: String, _ arguments: StatementArguments = []) throws {
@@ -68,8 +72,9 @@ extension StatedContents {
       sql: """
         INSERT INTO stated_content (\(Self.columns))
         SELECT record.guid, o.ingest, \(content)
-        FROM record CROSS JOIN ingest_record AS o ON o.guid = record.guid AND o.ingest > record.ingest
-        WHERE record.guid IN \(guids) AND \(Self.isOwn) ON CONFLICT DO NOTHING
+        FROM record CROSS JOIN ingest_record AS o
+          ON o.guid = record.guid AND o.ingest > coalesce(record.ingest, 0)
+        WHERE record.guid IN \(guids) AND (\(Self.isOwn) OR \(Self.isFromRemote)) ON CONFLICT DO NOTHING
         """, arguments: arguments)
   }
 
@@ -108,7 +113,7 @@ extension StatedContents {
       database.cachedStatement(
         sql: """
           SELECT \(SyncRecord.columns) FROM record
-          WHERE record.guid IN \(guids) AND \(ContentExport.isImported) AND \(ContentExport.isFromRemote)
+          WHERE record.guid IN \(guids) AND \(Self.isFromRemote)
           """), arguments: arguments)
     for record in try rows.map(SyncRecord.init) {
       guard let age = record.state.export else { continue }
