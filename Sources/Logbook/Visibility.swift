@@ -5,9 +5,6 @@
 package struct Visibility: Sendable {
   /// The records that withdrawn imports list, by guid, each with the digests of the listed contents.
   package private(set) var listedRecords: [String: Set<String>] = [:]
-  /// The digests of the contents that withdrawn imports gave to records that existed before the import, by
-  /// guid.
-  package private(set) var undoneChanges: [String: Set<String>] = [:]
   /// For each record that has a separate withdrawal: whether that withdrawal hides the record.
   package private(set) var ownRecords: [String: Bool] = [:]
   /// For records that their source deleted: the digest of the content that is hidden.
@@ -36,9 +33,6 @@ package struct Visibility: Sendable {
       if !input.importID.isEmpty { undoneImports.insert(input.importID) }
       for (series, runs) in input.points { listed[series, default: []].append(runs) }
       for (guid, digest) in input.records { listedRecords[guid, default: []].insert(digest) }
-      for change in input.changes {
-        undoneChanges[change.guid, default: []].insert(change.after.withdrawalDigest)
-      }
     }
     removeBrought(items)
     for item in items {

@@ -97,7 +97,13 @@ import Testing
     for step in 0..<Int.random(in: 3...11, using: &random) {
       let week = try #require(Week.all.randomElement(using: &random))
       let number = week.number
-      if let ingest = imports[number] {
+      let age = Make.noon + 172_800 + Int64(number) * 3600
+      if undone.contains(number), Bool.random(using: &random) {
+        // A job imports the file again. Its items stay hidden, and it changes no others.
+        try scratch.ingest(
+          week.batchWithDeletions, generatedAt: age, modifiedAt: age, digest: "file \(number)")
+        log.append("import \(number) again")
+      } else if let ingest = imports[number] {
         let editor = try scratch.open(.editor)
         let now = Int64(5000 + step)
         if undone.remove(number) != nil {
@@ -108,8 +114,8 @@ import Testing
         }
         log.append("\(undone.contains(number) ? "undo" : "redo") \(number)")
       } else {
-        let age = Make.noon + 172_800 + Int64(number) * 3600
-        try scratch.ingest(week.batchWithDeletions, generatedAt: age, modifiedAt: age)
+        try scratch.ingest(
+          week.batchWithDeletions, generatedAt: age, modifiedAt: age, digest: "file \(number)")
         imports[number] = Int64(try scratch.number("SELECT max(id) FROM ingest WHERE digest <> ''"))
         log.append("import \(number)")
       }

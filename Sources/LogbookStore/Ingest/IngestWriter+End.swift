@@ -64,7 +64,7 @@ extension IngestWriter {
       try state.notes.save(database)
       try restoreOrHide(at: finishedAt)
       try countNewEqualRows()
-      if end == .whole { try withdrawCorrected(at: finishedAt) }
+      if end == .whole, !state.isUndone { try withdrawCorrected(at: finishedAt) }
       try stateZone(at: finishedAt)
       try ActionLog.forget(at: finishedAt, database)
       if counts.newReadings + counts.newRecords + counts.updatedRecords + counts.deletedRecords > 0 {

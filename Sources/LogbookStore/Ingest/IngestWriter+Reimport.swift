@@ -22,7 +22,7 @@ extension IngestWriter {
       let groups = Set(same.map(\.input.group))
       try InputRestoration(database, at: now).end(held.filter { groups.contains($0.input.group) })
     } else if !same.isEmpty {
-      try finishRecords(undone: withdrawals.visibility(database).undoneChanges)
+      try finishUndone()
       return
     }
     if try readsFile, !state.statesIdentities {
@@ -41,16 +41,25 @@ extension IngestWriter {
     state.counts.withdrawnReadings = max(0, state.counts.withdrawnReadings - state.counts.restoredReadings)
   }
 
-  private func finishRecords(undone: [String: Set<String>] = [:], restoresWithdrawn: Bool = false) throws {
+  /// Ends the writing of records of an input that is undone. The import changes no record. It counts neither as a
+  /// statement of its items nor as an import that brought them.
+  private func finishUndone() throws {
+    if let outcome = try records?.finish(keepsRecords: true) { count(outcome) }
+    for table in ["ingest_record", "ingest_run", "stated_content"] {
+      try database.executeCached(sql: "DELETE FROM \(table) WHERE ingest = ?", arguments: [id])
+    }
+    try database.executeCached(sql: "UPDATE ingest SET is_noted = 1 WHERE id = ?", arguments: [id])
+    state.isUndone = true
+  }
+
+  private func finishRecords(restoresWithdrawn: Bool = false) throws {
     let deleted = restoresWithdrawn ? try withdrawals.visibility(database).deletedContents : [:]
-    if let outcome = try records?.finish(
-      undone: undone, restoresWithdrawn: restoresWithdrawn, deleted: Array(deleted.keys))
-    {
+    if let outcome = try records?.finish(restoresWithdrawn: restoresWithdrawn, deleted: Array(deleted.keys)) {
       count(outcome)
     }
     // An export of a store states what is hidden there, and not what a source deleted.
     let isFromSource = !state.statesIdentities && !source.isMerge
-    state.counts.deletedRecords += try deletions?.finish(showsRestored: isFromSource, undone: undone) ?? 0
+    state.counts.deletedRecords += try deletions?.finish(showsRestored: isFromSource) ?? 0
   }
 
   private var readsFile: Bool {

@@ -21,8 +21,12 @@ package final class IngestWriter {
     var knownWithdrawn = KnownReadings()
     /// Whether the input itself states the identities of its readings, as an export of a store does.
     var statesIdentities = false
+    /// Whether the input is undone, so that its items stay hidden. Known at the end of the input.
+    var isUndone = false
     /// The items that get the zone which a person gave for the input.
     var given = GivenItems()
+    /// The base zone that an export of another store states; nil while none was read.
+    var baseOfExport: FieldValue?
     var doubled = DoubledTimes()
     /// The range of positions at which the ingest stored new readings, by the ids of their series.
     var stretches: [Int64: NewRange] = [:]

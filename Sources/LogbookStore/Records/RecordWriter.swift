@@ -137,14 +137,13 @@ final class RecordWriter {
   /// if this export is later than the one that wrote the record, and if the record was not edited after that.
   /// Must be called in the last transaction, when the times of the ingest are stored.
   ///
-  /// - Parameter undone: the digests of states that withdrawn imports of the same input wrote, by guid. These
-  ///   states are not written again.
+  /// - Parameter keepsRecords: whether no record is changed, since the input is undone.
   /// - Parameter restoresWithdrawn: whether a withdrawn record may also be changed by an export that is not
   ///   later than the one that wrote it.
   /// - Parameter deleted: the guids of records that are withdrawn because their source deleted them. Only a
   ///   later export may change them.
   func finish(
-    undone: [String: Set<String>] = [:], restoresWithdrawn: Bool = false, deleted: [String] = []
+    keepsRecords: Bool = false, restoresWithdrawn: Bool = false, deleted: [String] = []
   ) throws -> Outcome {
     var outcome = Outcome()
     if placing != nil { note(try LogbookZones(database).zone()) }
@@ -168,8 +167,10 @@ final class RecordWriter {
     }
     let waiting =
       try Int.fetchOne(database.cachedStatement(sql: "SELECT count(*) FROM temp.record_change")) ?? 0
-    if waiting > 0 {
-      try drop(undone)
+    if keepsRecords {
+      try database.executeCached(sql: "DELETE FROM temp.record_change")
+      outcome.kept += waiting
+    } else if waiting > 0 {
       let updated = try applyChanges(restoresWithdrawn: restoresWithdrawn, deleted)
       outcome.updated += updated
       outcome.kept += waiting - updated
@@ -291,22 +292,6 @@ extension RecordWriter {
     if first == row.content.text { outcome.repeated += 1 } else { outcome.kept += 1 }
   }
 
-  private func drop(_ undone: [String: Set<String>]) throws {
-    for (guid, digests) in undone {
-      let row = try Row.fetchOne(
-        database.cachedStatement(
-          sql: """
-            SELECT guid, device_time, utc_offset, offset_source, fields FROM temp.record_change WHERE guid = ?
-            """), arguments: [guid])
-      guard let row = row.map({ StoredRow($0, of: "record_change") }) else { continue }
-      let content = RecordContent(
-        fields: try row[4], deviceTime: try row[1], utcOffset: try row[2], offsetSource: try row[3],
-        isDeleted: false)
-      guard digests.contains(content.withdrawalDigest) else { continue }
-      try database.executeCached(sql: "DELETE FROM temp.record_change WHERE guid = ?", arguments: [guid])
-    }
-  }
-
   /// The SQL expression for the position of an import in the order of exports by age. At equal age, the
   /// import that came first has the lower position, even if its input is imported again.
   static func ageOrder(_ table: String) -> String {
@@ -336,8 +321,12 @@ extension RecordWriter {
     """
 
   /// The SQL condition that the content of a record is of an earlier export than that of the import `this`.
-  /// No import of a later export may have stated the content.
-  static let isOfEarlierExport = "(\(ageOrder("this")) > \(placeOfRecord) AND NOT \(isStatedLater))"
+  /// No import of a later export may have stated the content. The import that wrote a visible record does not
+  /// count if it is undone.
+  static let isOfEarlierExport = """
+    ((\(ageOrder("this")) > \(placeOfRecord) OR (\(ContentExport.isOfUndoneImport) AND NOT \(Withdrawn.record)))
+      AND NOT \(isStatedLater))
+    """
 
   /// The SQL condition for a record that a row of this import may change: only imports of older exports wrote
   /// or stated its content, in this or another store. A withdrawn record counts as older than any export.

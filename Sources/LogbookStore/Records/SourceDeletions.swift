@@ -56,12 +56,9 @@ final class SourceDeletions {
 
   /// Hides the noted records. Call it when the records of the input and the times of the ingest are stored.
   ///
-  /// - Parameters:
-  ///   - showsRestored: whether to show records again that the input states as valid.
-  ///   - undone: the digests of states that withdrawn imports of the same input wrote, by guid. These states are not
-  ///     written again.
+  /// - Parameter showsRestored: whether to show records again that the input states as valid.
   /// - Returns: the number of records that became hidden.
-  func finish(showsRestored: Bool, undone: [String: Set<String>]) throws -> Int {
+  func finish(showsRestored: Bool) throws -> Int {
     var (hidden, last) = (0, "")
     while true {
       let rows = try Row.fetchAll(
@@ -77,7 +74,6 @@ final class SourceDeletions {
           // `write` compares the age of this export with the age in an existing withdrawal, so an existing
           // withdrawal is always passed to it.
           let isLatest: Bool = try row[5]
-          if undone[own]?.contains(withdrawal.state.withdrawalDigest) == true { return nil }
           if try RecordEditor.exists(own, database) { return withdrawal }
           let exports = try imports(ofRecord: try row[0])
           if !isLatest {
@@ -110,19 +106,13 @@ extension SourceDeletions {
     SELECT record.guid, coalesce(s.fields, record.fields), coalesce(s.device_time, record.device_time),
       coalesce(s.utc_offset, record.utc_offset), coalesce(s.offset_source, record.offset_source),
       record.ingest IS :ingest
-      OR ((\(ExportAge.generated("this")) >= coalesce(\(ContentExport.generated), 0) OR \(isOfUndoneImport)) AND NOT EXISTS (
+      OR ((\(ExportAge.generated("this")) >= coalesce(\(ContentExport.generated), 0) OR \(ContentExport.isOfUndoneImport)) AND NOT EXISTS (
         SELECT 1 FROM ingest_record AS o CROSS JOIN ingest AS w ON \(ContentExport.isStatement)
         WHERE \(ExportAge.generated("w")) > \(ExportAge.generated("this"))))
     FROM temp.deleted_at_source AS d CROSS JOIN record ON record.guid = d.guid CROSS JOIN ingest AS this
       LEFT JOIN stated_content AS s ON s.guid = d.guid AND s.ingest = this.id
     WHERE d.guid > :last AND this.id = :ingest AND record.deleted = 0 AND \(ContentExport.isImported)
     ORDER BY d.guid LIMIT :step
-    """
-
-  /// The SQL condition that an undone import of this store wrote the content of a record.
-  private static let isOfUndoneImport = """
-    (NOT \(ContentExport.isFromRemote) AND EXISTS (
-      SELECT 1 FROM ingest AS w WHERE w.id = record.ingest AND \(ImportContribution.isUndone(of: "w"))))
     """
 
   /// The SQL query for the records of this input that it states as valid, and for which an import wrote a

@@ -43,6 +43,12 @@ enum ContentExport {
         IS NOT \(own("\(ExportAge.generated("w")), \(ExportAge.modified("w"))")))))
     """
 
+  /// The SQL condition that an undone import of this store wrote the content of a record.
+  static let isOfUndoneImport = """
+    (NOT \(isFromRemote) AND EXISTS (
+      SELECT 1 FROM ingest AS w WHERE w.id = record.ingest AND \(ImportContribution.isUndone(of: "w"))))
+    """
+
   /// A time of the export that the base of the record names, as SQL; NULL if the base is damaged.
   private static func agreed(_ member: String) -> String {
     "unixepoch(CASE WHEN json_valid(record.base) THEN json_extract(record.base, '$.export.\(member)') END)"
