@@ -72,7 +72,7 @@ let package = Package(
     .systemLibrary(name: "CLibUSB", pkgConfig: "libusb-1.0", providers: [.apt(["libusb-1.0-0-dev"])]),
     .target(
       name: "Logbook",
-      dependencies: [.product(name: "Crypto", package: "swift-crypto")],
+      dependencies: ["CZlib", .product(name: "Crypto", package: "swift-crypto")],
       swiftSettings: busy
     ),
     .target(name: "LogbookAPI", dependencies: ["Logbook", "CZlib"], swiftSettings: settings),
@@ -216,7 +216,9 @@ let package = Package(
       name: "TestServersTests", dependencies: ["TestServers"], exclude: ["Exchanges"], swiftSettings: settings
     ),
 
-    .testTarget(name: "LogbookTests", dependencies: ["Logbook", "SeededRandom"], swiftSettings: settings),
+    .testTarget(
+      name: "LogbookTests", dependencies: ["Logbook", "SeededRandom", "TestArchives"], swiftSettings: settings
+    ),
     // The rules that every format must obey with its samples, for the tests of each room with formats.
     .target(
       name: "FormatConformance", dependencies: ["Formats", "Logbook", "TestArchives"],

@@ -3,8 +3,8 @@
 /// A set of points of one series, in order. It is stored as runs of points at equal distances. The readings
 /// of a sensor are only a few runs.
 ///
-/// The points stay in the packed format of `PointRuns+Bytes.swift`. Thus a list takes the same number of
-/// bytes in memory as in its record, even if another program wrote it.
+/// The points stay in the compact format of `PointRuns+Bytes.swift`. Thus a list takes at most eight times as
+/// many bytes in memory as in its record, even if another program wrote it.
 package struct PointRuns: Sendable {
   /// Points at equal distances that differ only in their position.
   package struct Run: Hashable, Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the runs of packed points in order; see `PointRuns+Bytes.swift`. The bytes may be invalid. The work
+/// Reads the runs of points in order; see `PointRuns+Bytes.swift`. The bytes may be invalid. The work
 /// grows with the number of bytes, not with the number of points: a run of many points is one step.
 struct RunReader: IteratorProtocol, Sendable {
   /// The bytes of a run or of a stretch, as `PointRuns+Bytes.swift` defines them. A piece can be moved after
@@ -23,7 +23,7 @@ struct RunReader: IteratorProtocol, Sendable {
   private(set) var lastPosition: Int64
   /// Whether the bytes are invalid from the current index on.
   private(set) var isDamaged = false
-  private var stretch: PackedStretch?
+  private var stretch: OpenStretch?
   /// The indices of the bytes with the first distance of the last `Piece`.
   private var distance = 0..<0
 
@@ -33,8 +33,8 @@ struct RunReader: IteratorProtocol, Sendable {
     (self.bytes, index, lastPosition) = (bytes, mark.index, mark.lastPosition)
   }
 
-  /// The index of the byte at which the next `Piece` begins; nil while the points of a `PackedStretch` are
-  /// being read.
+  /// The index of the byte at which the next `Piece` begins; nil while the points of a stretch are being
+  /// read.
   var pieceStart: Int? { stretch == nil ? index : nil }
 
   /// Reads the next run; nil at the end, and at invalid bytes.
@@ -63,14 +63,11 @@ struct RunReader: IteratorProtocol, Sendable {
 
 extension RunReader {
   /// The points of a stretch (see `PointRuns+Bytes.swift`) that were not read yet.
-  fileprivate struct PackedStretch: Sendable {
+  fileprivate struct OpenStretch: Sendable {
     var last: SeriesPoint
     var rest: UInt64
     let minDistance: UInt64
-    let distances: RiceCode
-    let valueBuckets: RiceCode?
-    let occurrences: RiceCode?
-    var bits: BitReader
+    let flags: PieceFlags
   }
 
   private mutating func begin() -> PointRuns.Run? {
@@ -87,30 +84,38 @@ extension RunReader {
 
   private mutating func beginStretch(_ flags: PieceFlags) -> PointRuns.Run? {
     guard let count = number(), (2...UInt64(PointRuns.maxStretch)).contains(count), let position = position(),
-      let first = point(at: position, flags), let least = number(), let distances = code(),
-      let valueBuckets = flags.contains(.valueBuckets) ? code().map(Optional.some) : .some(nil),
-      let occurrences = flags.contains(.occurrences) ? code().map(Optional.some) : .some(nil)
+      let first = point(at: position, flags), let least = number()
     else { return nil }
-    stretch = PackedStretch(
-      last: first, rest: count - 1, minDistance: least, distances: distances, valueBuckets: valueBuckets,
-      occurrences: occurrences, bits: BitReader(from: index))
+    stretch = OpenStretch(last: first, rest: count - 1, minDistance: least, flags: flags)
     lastPosition = first.position
     return PointRuns.Run(first: first, step: 0, count: 1)
   }
 
   private mutating func nextOfStretch() -> PointRuns.Run? {
-    guard var open = stretch, let point = open.next(in: bytes) else {
+    guard var open = stretch, let point = point(of: open) else {
       isDamaged = true
       return nil
     }
     lastPosition = point.position
-    if open.rest == 0 {
-      index = open.bits.nextByte
-      stretch = nil
-    } else {
-      stretch = open
-    }
+    (open.last, open.rest) = (point, open.rest - 1)
+    stretch = open.rest == 0 ? nil : open
     return PointRuns.Run(first: point, step: 0, count: 1)
+  }
+
+  private mutating func point(of open: OpenStretch) -> SeriesPoint? {
+    guard let further = number() else { return nil }
+    let (distance, isTooFar) = open.minDistance.addingReportingOverflow(further)
+    // The distance between two positions can be larger than `Int64.max`. The distance is invalid if the
+    // wrapped sum is smaller than the last position.
+    let position = Int64(bitPattern: UInt64(bitPattern: open.last.position) &+ distance)
+    guard !isTooFar, position >= open.last.position,
+      let bucket = open.flags.contains(.valueBuckets) ? number() : 0,
+      let occurrence = open.flags.contains(.occurrences) ? number() : 0
+    else { return nil }
+    let point = SeriesPoint(
+      position: position, valueBucket: open.last.valueBucket &+ unzigzag(bucket),
+      occurrence: open.last.occurrence &+ unzigzag(occurrence))
+    return point.occurrence >= 0 ? point : nil
   }
 
   private mutating func position() -> Int64? {
@@ -128,49 +133,8 @@ extension RunReader {
     return SeriesPoint(position: position, valueBucket: unzigzag(bucket), occurrence: occurrence)
   }
 
-  private mutating func code() -> RiceCode? {
-    guard index < bytes.count, bytes[index] <= RiceCode.maxWidth else { return nil }
-    defer { index += 1 }
-    return RiceCode(width: Int(bytes[index]))
-  }
-
-  /// Reads the next number; nil if it is truncated or larger than 64 bits.
-  private mutating func number() -> UInt64? {
-    var number: UInt64 = 0
-    for shift in stride(from: UInt64(0), through: 63, by: 7) {
-      guard index < bytes.count else { return nil }
-      let byte = bytes[index]
-      index += 1
-      if shift == 63, byte > 1 { return nil }
-      number |= UInt64(byte & 0x7F) << shift
-      if byte & 0x80 == 0 { return number }
-    }
-    return nil
-  }
-}
-
-extension RunReader.PackedStretch {
-  fileprivate mutating func next(in bytes: [UInt8]) -> SeriesPoint? {
-    guard let further = distances.read(&bits, in: bytes) else { return nil }
-    let (distance, isTooFar) = minDistance.addingReportingOverflow(further)
-    // The distance between two positions can be larger than `Int64.max`. The distance is invalid if the
-    // wrapped sum is smaller than the last position.
-    let position = Int64(bitPattern: UInt64(bitPattern: last.position) &+ distance)
-    guard !isTooFar, position >= last.position else { return nil }
-    var (bucket, occurrence) = (last.valueBucket, last.occurrence)
-    if let valueBuckets {
-      guard let difference = valueBuckets.read(&bits, in: bytes) else { return nil }
-      bucket = bucket &+ unzigzag(difference)
-    }
-    if let occurrences {
-      guard let difference = occurrences.read(&bits, in: bytes) else { return nil }
-      occurrence = occurrence &+ unzigzag(difference)
-    }
-    guard occurrence >= 0 else { return nil }
-    last = SeriesPoint(position: position, valueBucket: bucket, occurrence: occurrence)
-    rest -= 1
-    return last
-  }
+  /// Reads the next number; nil if it is truncated or invalid.
+  private mutating func number() -> UInt64? { bytes.number(at: &index) }
 }
 
 extension PointRuns.Run {

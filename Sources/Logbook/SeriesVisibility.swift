@@ -35,7 +35,8 @@ package struct SeriesVisibility: Sendable {
     guard all > maxListedPoints || all < 0 else { return (lists, all) }
     var sum: Int64 = 0
     let sorted = lists.sorted { left, right in
-      left.count == right.count ? left.text < right.text : left.count < right.count
+      left.count == right.count
+        ? left.bytes.lexicographicallyPrecedes(right.bytes) : left.count < right.count
     }
     let counted = sorted.prefix { runs in
       sum += runs.count

@@ -112,7 +112,10 @@ extension Withdrawal {
       (Name.changes, nil, _), (Name.changes, _, nil):
       return nil
     case (Name.points, .text(let mine)?, .text(let theirs)?):
-      guard let mine = WithdrawnInput.points(mine), let theirs = WithdrawnInput.points(theirs) else { break }
+      // Two versions of zlib may pack the same points differently. Then one of the texts is kept.
+      guard let mine = WithdrawnInput.points(mine), let theirs = WithdrawnInput.points(theirs),
+        mine != theirs
+      else { break }
       let common = Dictionary(
         uniqueKeysWithValues: mine.compactMap { series, runs in
           theirs[series].map { other in (series, runs.intersection(other)) }
@@ -127,7 +130,7 @@ extension Withdrawal {
       return lines.isEmpty ? nil : .text(lines.sorted().joined(separator: "\n"))
     default: break
     }
-    // The field is a text for people. Every store chooses the same one of the two texts.
+    // The texts are for people, or list the same points. Every store chooses the same one of the two texts.
     return [mine, theirs].compactMap(\.self).max { RecordFields(["": $0]).json < RecordFields(["": $1]).json }
   }
 }

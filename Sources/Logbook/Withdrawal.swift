@@ -79,6 +79,14 @@ package struct WithdrawnInput: Hashable, Sendable {
   package static func identity(format: String, digest: String, _ decisions: [Decision]) -> String {
     Digest.uuid(of: ["input", format, digest] + Set(decisions.map { "\($0.subject)=\($0.value)" }).sorted())
   }
+
+  /// The group of a list of what an import that is not undone brought. It follows from the readings, the
+  /// records and the import, so that every copy of the store writes the same records.
+  package var broughtGroup: String {
+    let series = points.map { "\($0.key.text) \($0.value.unpackedText)" }.sorted()
+    let records = records.map { "\($0.key) \($0.value)" }.sorted()
+    return Digest.uuid(of: ["brought", importID] + series + records)
+  }
 }
 
 /// A record before and after the change by an import.

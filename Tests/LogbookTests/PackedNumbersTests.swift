@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SeededRandom
+import TestArchives
 import Testing
 
 @testable import Logbook
 
-/// Tests the parts of packed points: bits, codes, and numbers with 7 bits per byte.
+/// Tests the parts of packed points: numbers with 7 bits per byte, packed bytes, and runs.
 @Suite struct PackedNumbersTests {
   @Test func smallPositiveAndNegativeNumbersHaveSmallCodes() {
     #expect([0, -1, 1, -2, 2].map(zigzag) == [0, 1, 2, 3, 4])
@@ -34,78 +35,75 @@ import Testing
     #expect(out == Array(repeating: 0xFF, count: 9) + [1])
   }
 
-  @Test func randomBitsAreReadBackAsTheyWereWritten() {
-    for seed in UInt64(1)...200 {
-      var random = SeededGenerator(seed: seed)
-      let numbers = (0..<50).map { _ in
-        let width = Int(random.next() % 41)
-        return (number: random.next() & ((1 << UInt64(width)) - 1), width: width)
-      }
-      var writer = BitWriter()
-      for (number, width) in numbers { writer.append(number, width: width) }
-      let bytes = writer.finish()
-      #expect(bytes.count == (numbers.reduce(0) { $0 + $1.width } + 7) / 8)
-      var reader = BitReader(from: 0)
-      for (number, width) in numbers { #expect(reader.next(width, in: bytes) == number, "seed \(seed)") }
-      #expect(reader.nextByte == bytes.count)
-      #expect(reader.next(8, in: bytes) == nil)
+  @Test func anyPackedNumberIsReadBackUnchanged() {
+    var random = SeededGenerator(seed: 1)
+    let numbers =
+      [0, 1, 127, 128, .max, .max >> 1] + (0..<500).map { _ in random.next() >> (random.next() % 64) }
+    var bytes: [UInt8] = []
+    for number in numbers { bytes.append(number: number) }
+    var index = 0
+    for number in numbers { #expect(bytes.number(at: &index) == number) }
+    #expect(index == bytes.count && bytes.number(at: &index) == nil)
+  }
+
+  /// The numbers are truncated, larger than 64 bits, or have more bytes than necessary.
+  @Test(
+    arguments: [
+      [], [0x80], [0x80, 0], [0xFF, 0x80, 0], [UInt8](repeating: 0xFF, count: 9),
+      [UInt8](repeating: 0xFF, count: 9) + [2], [UInt8](repeating: 0xFF, count: 10) + [0],
+      [UInt8](repeating: 0x80, count: 9) + [0],
+    ] as [[UInt8]])
+  func aTruncatedOrOverlongPackedNumberIsRefused(_ bytes: [UInt8]) {
+    var index = 0
+    #expect(bytes.number(at: &index) == nil)
+  }
+
+  // MARK: Bytes in a record
+
+  private static func bytes(_ count: Int, below limit: UInt64, seed: UInt64 = 1) -> [UInt8] {
+    var random = SeededGenerator(seed: seed)
+    return (0..<count).map { _ in UInt8(random.next() % limit) }
+  }
+
+  @Test(arguments: [1, 2, 7, 300, 20_000, 200_000], [1, 2, 5, 256] as [UInt64])
+  func packedBytesAreUnpackedUnchanged(_ count: Int, _ limit: UInt64) {
+    let bytes = Self.bytes(count, below: limit)
+    let packed = PackedBytes.pack(bytes)
+    #expect(PackedBytes.unpack(packed) == bytes)
+    #expect(packed.count <= PackedBytes.maxPackedCount(count))
+    // Eight bytes take at least one packed byte, even if all are equal.
+    #expect(packed.count >= count / PackedBytes.maxExpansion)
+  }
+
+  @Test func packedBytesThatAreTruncatedOrContinueAreRefused() {
+    let packed = PackedBytes.pack(Self.bytes(300, below: 20))
+    for length in 0..<packed.count {
+      #expect(PackedBytes.unpack(Array(packed.prefix(length))) == nil, "\(length)")
+    }
+    #expect(PackedBytes.unpack(packed + [0]) == nil)
+    #expect(PackedBytes.unpack([0]) == nil && PackedBytes.unpack(PackedBytes.pack([])) == nil)
+  }
+
+  /// The bytes before the Huffman codes state their number.
+  @Test func packedBytesThatStateAnotherNumberAreRefused() {
+    let bytes = Self.bytes(300, below: 20)
+    let codes = PackedBytes.pack(bytes).dropFirst(2)
+    for count in [1, 299, 300, 301, 1200, 1 << 32, 1 << 62, .max] as [UInt64] {
+      var packed: [UInt8] = []
+      packed.append(number: count)
+      #expect(PackedBytes.unpack(packed + codes) == (count == 300 ? bytes : nil), "\(count)")
     }
   }
 
-  @Test func leadingOneBitsAreCountedUpToALimitOrTheEnd() {
-    let bytes: [UInt8] = [0b0000_0111, 0xFF, 0xFF]
-    var reader = BitReader(from: 0)
-    #expect(reader.ones(atMost: 2, in: bytes) == 2)
-    #expect(reader.ones(atMost: 24, in: bytes) == 1)
-    #expect(reader.next(5, in: bytes) == 0)
-    #expect(reader.ones(atMost: 24, in: bytes) == 16)
-    #expect(reader.ones(atMost: 24, in: bytes) == 0 && reader.nextByte == 3)
-  }
-
-  /// Each width is tested with numbers that fit it, and with larger numbers, which need the escape code.
-  @Test(arguments: 0...40) func anyPackedNumberIsReadBackUnchanged(_ width: Int) {
-    var random = SeededGenerator(seed: UInt64(width))
-    let code = RiceCode(width: width)
-    let small = UInt64(24) << UInt64(width)
-    let borders: [UInt64] = [0, 1, small - 1, small, .max, .max >> 1, 1 << 32, (1 << 32) - 1]
-    let numbers = borders + (0..<60).map { _ in random.next() >> (random.next() % 64) }
-    var writer = BitWriter()
-    for number in numbers { code.write(number, to: &writer) }
-    let bytes = writer.finish()
-    var reader = BitReader(from: 0)
-    for number in numbers { #expect(code.read(&reader, in: bytes) == number) }
-  }
-
-  /// A truncated number is invalid, wherever the bytes end.
-  @Test func aTruncatedPackedNumberIsRefused() {
-    for number in [5, 200, .max] as [UInt64] {
-      var writer = BitWriter()
-      RiceCode(width: 3).write(number, to: &writer)
-      let bytes = writer.finish()
-      for length in 0..<bytes.count {
-        var reader = BitReader(from: 0)
-        #expect(
-          RiceCode(width: 3).read(&reader, in: Array(bytes.prefix(length))) == nil, "\(number) \(length)")
-      }
+  /// With references to earlier bytes, deflate makes a thousand bytes from one. Such a text is refused before
+  /// it is unpacked.
+  @Test func packedBytesThatExpandMoreThanEightTimesAreRefused() throws {
+    for (count, isRefused) in [(40, false), (400, true), (100_000_000, true)] {
+      var packed: [UInt8] = []
+      packed.append(number: UInt64(count))
+      packed += try Deflate.raw([UInt8](repeating: 7, count: count))
+      #expect((PackedBytes.unpack(packed) == nil) == isRefused, "\(count) in \(packed.count)")
     }
-  }
-
-  @Test func theChosenRiceCodeIsNearlyTheShortest() {
-    func bits(_ numbers: [UInt64], _ code: RiceCode) -> Int {
-      var writer = BitWriter()
-      for number in numbers { code.write(number, to: &writer) }
-      return writer.finish().count
-    }
-    for seed in UInt64(1)...60 {
-      var random = SeededGenerator(seed: seed)
-      let shift = random.next() % 60
-      let numbers = (0..<100).map { _ in random.next() >> (shift + random.next() % 4) }
-      let fitting = RiceCode(fitting: numbers)
-      #expect((0...RiceCode.maxWidth).contains(fitting.width))
-      let best = (0...RiceCode.maxWidth).map { bits(numbers, RiceCode(width: $0)) }.min() ?? 0
-      #expect(bits(numbers, fitting) <= best + best / 8 + 1, "seed \(seed)")
-    }
-    #expect(RiceCode(fitting: []).width == 0 && RiceCode(fitting: [0, 0, 0]).width == 0)
   }
 
   // MARK: Runs

@@ -15,9 +15,9 @@ extension ParsedContent {
       #expect(runs.count == bytes.count / 2)
     },
     // Each piece has two readings, one second apart and one second after the previous piece.
-    ParsedContent("PointRuns: short stretches", 20_000, pieces([0, 2, 2, 1, 0, 0])) { bytes in
+    ParsedContent("PointRuns: short stretches", 20_000, pieces([0, 2, 2, 1, 0])) { bytes in
       let runs = try points(bytes)
-      #expect(runs.count == bytes.count / 3)
+      #expect(runs.count == bytes.count / 5 * 2)
       #expect(runs.parts(ofBytes: 1000).count > 10)
     },
     ParsedContent("PointRuns: every second of long runs", 5000, pieces([64, 2, 2])) { bytes in
@@ -27,11 +27,14 @@ extension ParsedContent {
       #expect(runs.subtracting(others).count < runs.count)
       #expect(runs.intersection(others).count > 0)
     },
-    ParsedContent("PointRuns: a stretch of ones", 200_000, pieces([255], after: [0, 128, 2, 2, 1, 0])) {
+    ParsedContent("PointRuns: a number that does not end", 200_000, pieces([255], after: [0, 2, 2])) {
       bytes in
+      #expect(PointRuns(text: PointRuns.text(packing: bytes)) == nil)
+    },
+    ParsedContent("PointRuns: bytes that are not packed", 200_000, pieces([255])) { bytes in
       #expect(PointRuns(text: Data(bytes).base64EncodedString()) == nil)
     },
-    ParsedContent("Withdrawal: many series", 1000, lines { "serial|V|\($0)|cbg|time BAI=" }) { bytes in
+    ParsedContent("Withdrawal: many series", 1000, lines { "serial|V|\($0)|cbg|time \(one)" }) { bytes in
       #expect(Withdrawal(fields: fields("points", bytes)) != nil)
     },
     ParsedContent(
@@ -40,6 +43,8 @@ extension ParsedContent {
       #expect(Withdrawal(fields: fields("records", bytes)) != nil)
     },
   ]
+
+  private static let one = PointRuns([SeriesPoint(position: 1, valueBucket: 0, occurrence: 0)]).text
 
   /// Repeats one piece.
   private static func pieces(_ piece: [UInt8], after start: [UInt8] = []) -> @Sendable (Int) -> [UInt8] {
@@ -51,7 +56,7 @@ extension ParsedContent {
   }
 
   private static func points(_ bytes: [UInt8]) throws -> PointRuns {
-    try #require(PointRuns(text: Data(bytes).base64EncodedString()))
+    try #require(PointRuns(text: PointRuns.text(packing: bytes)))
   }
 
   private static func fields(_ name: String, _ bytes: [UInt8]) -> RecordFields {

@@ -24,6 +24,7 @@ enum SourceRules {
   /// role.
   static let importers: [(role: String, room: String, modules: Set<String>)] = [
     ("digests", "Logbook", ["Crypto"]),
+    ("lists of readings", "Logbook", ["CZlib"]),
     ("bodies in gzip", "LogbookAPI", ["CZlib"]),
     ("archives, compressed files and XML", "Archives", ["CBZip2", "CExpat", "CLZMA", "CZlib", "CZstd"]),
     ("databases of other programs", "Archives", ["GRDBSQLite"]),

@@ -79,8 +79,7 @@ extension SyncTransaction {
     let id = try String.fetchOne(
       database.cachedStatement(sql: "SELECT guid FROM ingest WHERE id = ?"), arguments: [ingest])
     input.importID = id ?? ""
-    let content = Withdrawal(.brought(input), isHidden: false).fields.json
-    input.group = Digest.uuid(of: ["brought", input.importID, content])
+    input.group = input.broughtGroup
     try BroughtItems.insert([input], database, at: now)
     return Int(input.points.values.reduce(0) { $0 + $1.count })
   }

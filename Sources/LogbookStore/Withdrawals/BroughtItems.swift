@@ -140,8 +140,7 @@ extension BroughtItems {
   private func named(_ input: WithdrawnInput, ingest: Int64) -> WithdrawnInput {
     var input = input
     input.importID = imports[ingest]?.id ?? ""
-    let content = Withdrawal(.brought(input), isHidden: false).fields.json
-    input.group = Digest.uuid(of: ["brought", input.importID, content])
+    input.group = input.broughtGroup
     return input
   }
 
