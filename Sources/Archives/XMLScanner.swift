@@ -5,11 +5,8 @@ import Glibc
 
 /// Finds the rows of XML that arrives in pieces (expat). Memory is bounded: elements that are not rows are
 /// not stored, nesting and rows have limits, and only the five predefined entities are known.
-///
-/// Plain sibling elements are parsed without expat; see `PlainTags`. Expat reads the rest of the XML as if
-/// these elements were absent, which has no effect on the result.
 package final class XMLScanner {
-  static let deepestNesting = 64
+  private static let deepestNesting = 64
   /// The longest tag or row, in bytes.
   package static let longestItem = 8 << 20
   /// The longest element name, in bytes. Every name with a meaning for a format is shorter.
@@ -26,25 +23,13 @@ package final class XMLScanner {
 
   /// The state that changes while a piece is read. It is accessed by a pointer, since Swift checks each
   /// access to a variable of a class, which costs more than the parsing itself.
-  struct State {
-    var plain: PlainShape
+  private struct State {
     var rows: [FoundRow] = []
     /// The start of the incomplete row; nil outside of rows.
     var openRow: Int64?
     /// The reason why the scanner itself refused the input.
     var refusal: String?
     var fed: Int64 = 0
-    /// The number of bytes that were parsed without expat, and the number of line breaks in them.
-    var plainBytes: Int64 = 0
-    var plainLines: Int64 = 0
-    /// The end of the last tag after which a row can begin.
-    var boundary: Int64 = -1
-    /// Whether there is a document type, which can add attributes that are not in a tag.
-    var hasDocumentType = false
-    /// Whether expat found a tag in its last bytes. If not, `reach` is the minimum size of the next slice for
-    /// expat.
-    var hasFoundTag = true
-    var reach = 0
     /// The start of the first incomplete token.
     var unread: Int64 = 0
     var depth = 0
@@ -100,12 +85,6 @@ package final class XMLScanner {
       values.append(contentsOf: anyName)
       fields[openField + column] = start..<values.count
     }
-
-    mutating func store(_ attribute: PlainTags.Attribute, of tags: PlainTags, in column: Int) {
-      let start = values.count
-      tags.appendValue(of: attribute, to: &values)
-      fields[openField + column] = start..<values.count
-    }
   }
 
   /// The names of `ElementShape.Pairs` as C strings: creating them for each comparison would cost more than
@@ -128,17 +107,17 @@ package final class XMLScanner {
     func deallocate() { for name in [element, key, value] + columns { free(name) } }
   }
 
-  let state: UnsafeMutablePointer<State>
+  private let state: UnsafeMutablePointer<State>
   private let parser: XML_Parser
-  let shape: ElementShape
-  let path: [UnsafeMutablePointer<CChar>]
+  private let shape: ElementShape
+  private let path: [UnsafeMutablePointer<CChar>]
   private let pairs: PairNames?
   private static let absent = -1..<(-1)
 
   package init(_ shape: ElementShape) {
     self.shape = shape
     state = .allocate(capacity: 1)
-    state.initialize(to: State(plain: PlainShape(shape)))
+    state.initialize(to: State())
     path = shape.path.compactMap { strdup($0) }
     pairs = shape.pairs.flatMap(PairNames.init)
     // The text is already decoded to UTF-8, so the encoding in its declaration is ignored.
@@ -146,9 +125,6 @@ package final class XMLScanner {
     XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
     XML_SetElementHandler(
       parser, { scanner(of: $0)?.start($1, $2) }, { context, _ in scanner(of: context)?.end() })
-    XML_SetStartDoctypeDeclHandler(parser) { context, _, _, _, _ in
-      scanner(of: context)?.state.pointee.hasDocumentType = true
-    }
     XML_SetEntityDeclHandler(parser) { context, _, _, _, _, _, _, _, _ in
       scanner(of: context)?.refuse("the XML declares entities, which no export does")
     }
@@ -187,30 +163,6 @@ package final class XMLScanner {
   /// - Returns: why parsing must stop; nil on success.
   package func feed(_ bytes: UnsafeBufferPointer<UInt8>, isLast: Bool) -> (line: Int64, reason: String)? {
     state.pointee.forgetRows()
-    var place = 0
-    repeat {
-      let left = readPlainElements(of: bytes, from: place)
-      place = endOfSlice(bytes, from: left)
-      let slice = UnsafeBufferPointer(rebasing: bytes[left..<place])
-      if let stop = parse(slice, isLast: isLast && place == bytes.count) { return stop }
-    } while place < bytes.count
-    if state.pointee.fed - state.pointee.unread > Int64(Self.longestItem) {
-      return (line, "a tag of the XML is longer than 8 MiB")
-    }
-    return nil
-  }
-
-  /// The end of the next slice for expat. Slices end after a tag, since plain elements may follow. Without a
-  /// tag, as in a long comment, slices grow: expat rereads an incomplete token from its start.
-  private func endOfSlice(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
-    state.pointee.reach =
-      state.pointee.hasFoundTag ? 0 : min(max(64, state.pointee.reach * 2), Self.longestItem)
-    state.pointee.hasFoundTag = false
-    let least = min(start + state.pointee.reach, bytes.count)
-    return bytes[least...].firstIndex(of: UInt8(ascii: ">")).map { $0 + 1 } ?? bytes.count
-  }
-
-  private func parse(_ bytes: UnsafeBufferPointer<UInt8>, isLast: Bool) -> (line: Int64, reason: String)? {
     let status = bytes.withMemoryRebound(to: CChar.self) {
       XML_Parse(parser, $0.baseAddress, Int32($0.count), isLast ? 1 : 0)
     }
@@ -222,34 +174,23 @@ package final class XMLScanner {
     }
     // While expat waits for the rest of a token, it reports no position. Then `unread` keeps its value.
     state.pointee.unread = max(state.pointee.unread, tagStart)
+    if state.pointee.fed - state.pointee.unread > Int64(Self.longestItem) {
+      return (line, "a tag of the XML is longer than 8 MiB")
+    }
     return nil
   }
 
   /// The current line of expat, from 1: that of a tag in a callback; else that of the first unread byte or of
   /// the error.
-  var line: Int64 { Int64(XML_GetCurrentLineNumber(parser)) + state.pointee.plainLines }
+  private var line: Int64 { Int64(XML_GetCurrentLineNumber(parser)) }
 
-  private var tagStart: Int64 { Int64(XML_GetCurrentByteIndex(parser)) + state.pointee.plainBytes }
+  private var tagStart: Int64 { Int64(XML_GetCurrentByteIndex(parser)) }
   private var tagEnd: Int64 { tagStart + Int64(XML_GetCurrentByteCount(parser)) }
-
-  /// Whether the input so far ends with a tag after which a row can begin.
-  var isBetweenRows: Bool {
-    state.pointee.boundary == state.pointee.fed && !state.pointee.hasDocumentType
-  }
-
-  /// Stores in `boundary` whether a row can begin after the current tag; `depth` must already be updated. For
-  /// an empty element, expat reports a start and an end, and the call for the end decides.
-  private func storeBoundary() {
-    let depth = state.pointee.depth
-    let isAmongRows = depth > 0 && depth == path.count - 1 && state.pointee.matched == depth
-    state.pointee.boundary = isAmongRows ? tagEnd : -1
-  }
 
   fileprivate func start(
     _ name: UnsafePointer<CChar>?, _ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>?
   ) {
     state.pointee.depth += 1
-    state.pointee.hasFoundTag = true
     guard state.pointee.depth <= Self.deepestNesting else {
       return refuse("XML elements are nested deeper than \(Self.deepestNesting)")
     }
@@ -262,7 +203,7 @@ package final class XMLScanner {
       matches(name, state.pointee.depth - 1)
     else { return }
     state.pointee.matched = state.pointee.depth
-    if state.pointee.matched == path.count { startRow(attributes) } else { storeBoundary() }
+    if state.pointee.matched == path.count { startRow(attributes) }
   }
 
   private func matches(_ name: UnsafePointer<CChar>, _ place: Int) -> Bool {
@@ -338,11 +279,7 @@ package final class XMLScanner {
   }
 
   fileprivate func end() {
-    state.pointee.hasFoundTag = true
-    defer {
-      state.pointee.depth -= 1
-      storeBoundary()
-    }
+    defer { state.pointee.depth -= 1 }
     if state.pointee.matched == state.pointee.depth {
       if state.pointee.matched == path.count, let start = state.pointee.openRow { endRow(from: start) }
       state.pointee.matched -= 1

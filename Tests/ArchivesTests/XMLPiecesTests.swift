@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archives
 import SeededRandom
 import Testing
 
-@testable import Archives
-
-/// Tests that tags parsed without expat have the same meaning as with expat. If a text is fed byte by byte,
-/// no piece contains a complete element, so only expat reads it.
-@Suite struct PlainTagsTests {
+/// Tests that XML has the same rows, lines, positions and damage in pieces of any size.
+@Suite struct XMLPiecesTests {
   private static let shape = ElementShape(
     path: ["Root", "Row"], attributes: ["a", "b"],
     pairs: ElementShape.Pairs(element: "Entry", key: "key", value: "value", names: ["k"]))
@@ -40,62 +38,7 @@ import Testing
     }
   }
 
-  // MARK: Plain tags
-
-  /// The values of a tag's attributes a and b; nil if only expat can read the tag.
-  private func values(_ tag: String) -> [String]? {
-    var names = AttributeNames(["a", "b"])
-    return Array(tag.utf8).withUnsafeBufferPointer { bytes in
-      var tags = PlainTags(bytes, from: 0)
-      guard tags.readOpening() != nil, tags.readAttributes(&names) != nil else { return nil }
-      var values = ["-", "-"]
-      for attribute in tags.attributes where attribute.column >= 0 {
-        var value: [UInt8] = []
-        tags.appendValue(of: attribute, to: &value)
-        values[attribute.column] = String(decoding: value, as: UTF8.self)
-      }
-      return values
-    }
-  }
-
-  @Test(arguments: [
-    (#"<Row a="1" b="2"/>"#, ["1", "2"]), (#"<Row b="2" c="3" a="1">"#, ["1", "2"]), ("<Row>", ["-", "-"]),
-    (#"<r-1.x_ a=""/>"#, ["", "-"]), ("<Row\n\ta=\"' > é 猫 😀\" />", ["' > é 猫 😀", "-"]),
-    (#"<Row a="mmol&lt;1&gt;/L" b="&quot;&amp;&apos;&amp;lt;"/>"#, ["mmol<1>/L", "\"&'&lt;"]),
-  ]) func aSimpleXMLTagIsParsedWithoutExpat(_ tag: String, _ expected: [String]) {
-    #expect(values(tag) == expected)
-  }
-
-  @Test(arguments: [
-    "<Row a='1'/>", #"<Row a="1"b="2"/>"#, #"<Row a="1" a="2"/>"#, #"<Row a ="1"/>"#, #"<Row a= "1"/>"#,
-    #"<Row a="<"/>"#, #"<Row a="&#65;"/>"#, #"<Row a="&lol;"/>"#, #"<Row a="&lt"/>"#, "<Row a=\"1\n2\"/>",
-    "<Row\ra=\"1\"/>", "<Row a=\"\t\"/>", #"<Row a="1""#, #"<Row a="1"/"#, #"<Row a="1"/ >"#, "<Row a/>",
-    #"<é a="1"/>"#, #"<Row é="1"/>"#, #"<x:Row a="1"/>"#, #"<Row xml:space="1"/>"#, "<!-- -->", "</Row>",
-    "<?x?>",
-    "<1/>", "< Row/>", "Row", "<", "", "<Row a=\"\u{FFFF}\"/>", "<Row a=\"\u{0}\"/>",
-  ]) func unusualXMLTagsAreLeftToExpat(_ tag: String) {
-    #expect(values(tag) == nil)
-  }
-
-  /// The number of a text's bytes that expat did not receive.
-  private func plainBytes(_ text: String) -> Int64 {
-    let scanner = XMLScanner(Self.shape)
-    _ = Array(text.utf8).withUnsafeBufferPointer { scanner.feed($0, isLast: true) }
-    return scanner.state.pointee.plainBytes
-  }
-
-  @Test func simpleXMLElementsAreParsedFromTheFirstToTheLast() {
-    let row = "\n <Row a=\"1\" b=\"2\">\n  <Entry key=\"k\" value=\"v\"/>\n </Row>"
-    let other = "<Other x=\"1\"><Inner y=\"é\"/></Other>"
-    let rows = String(repeating: row + other, count: 100)
-    #expect(plainBytes("<Root x='1'>\(rows)</Root>") == rows.utf8.count)
-    #expect(plainBytes("<Root><Row a='1'/>\(rows)<Row b='2'/>\(rows)</Root>") == 2 * rows.utf8.count)
-    #expect(plainBytes("<Other>\(rows)</Other>") == 0)
-    #expect(plainBytes("<!DOCTYPE Root><Root>\(rows)</Root>") == 0)
-    #expect(plainBytes("<Root><Group><![CDATA[</Group>]]>\(rows)</Group></Root>") == 0)
-  }
-
-  @Test func attributeDefaultsOfADocumentTypeApplyToSimpleXMLTags() {
+  @Test func attributeDefaultsOfADocumentTypeApplyToXMLRows() {
     let text =
       "<!DOCTYPE Root [<!ATTLIST Row b CDATA \"mg\" a NMTOKEN #IMPLIED><!ATTLIST Entry key CDATA \"k\">]><Root>"
       + "\n<Row a=\" 5 \"/>\n<Row><Entry value=\"7\"/></Row></Root>"
@@ -207,12 +150,12 @@ import Testing
     return Array((text + "</Root>\n").utf8)
   }
 
-  @Test(arguments: UInt64(1)...40) func theFastXMLParserReadsAnElementAsExpatDoes(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...40) func randomXMLHasTheSameRowsInPiecesOfAnySize(_ seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<10 { Self.expectTheSame(Self.document(&generator), &generator) }
   }
 
-  @Test(arguments: UInt64(1)...40) func theFastXMLParserFindsDamageWhereExpatDoes(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...40) func damagedXMLEndsAtTheSamePlaceInPiecesOfAnySize(_ seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let bytes = Array("<>&\"'/= \n\r\t;!?-[]a:\u{0}".utf8) + [0x80, 0xC3, 0xEF, 0xBF, 0xFF]
     for _ in 0..<10 {
