@@ -211,13 +211,13 @@ extension StatsText {
   private var sensorLines: [String] {
     let sensor = total.sensor
     guard sensor.readings > 0 else { return [] }
-    let indicator = figure(sensor.managementIndicator) { number in
+    let indicator = sensor.managementIndicator.text { number in
       let millimoles = sensor.managementIndicatorInMillimoles.number.map { " % (\(whole($0)) mmol/mol)" }
       return decimal(number) + (millimoles ?? " %")
     }
     var lines = [
-      "Sensor: \(counted(sensor.readings, "reading")) on \(counted(sensor.daysWithReadings, "day")), \(figure(sensor.active, whole)) % of the time",
-      "  mean \(bounded(figure(sensor.mean, glucose))) · SD \(figure(sensor.standardDeviation, glucose)) · CV \(figure(sensor.variation) { decimal($0) + " %" })",
+      "Sensor: \(counted(sensor.readings, "reading")) on \(counted(sensor.daysWithReadings, "day")), \(sensor.active.text(whole)) % of the time",
+      "  mean \(bounded(sensor.mean.text(glucose))) · SD \(sensor.standardDeviation.text(glucose)) · CV \(sensor.variation.text { decimal($0) + " %" })",
       "  GMI \(indicator)",
     ]
     let edge = counts([("LO", sensor.lows), ("HI", sensor.highs), ("at the sensor's limit", sensor.atLimits)])
@@ -226,7 +226,7 @@ extension StatsText {
     }
     lines += rangeLines(sensor) + goalLines(sensor)
     lines.append(
-      "  LBGI \(figure(sensor.lowRisk, decimal)) · HBGI \(figure(sensor.highRisk, decimal)) · GRI \(figure(sensor.glycemiaRisk) { "\(decimal($0)) (zone \(GlucoseIndices.zone(ofGlycemiaRisk: $0)))" })"
+      "  LBGI \(sensor.lowRisk.text(decimal)) · HBGI \(sensor.highRisk.text(decimal)) · GRI \(sensor.glycemiaRisk.text { "\(decimal($0)) (zone \(GlucoseIndices.zone(ofGlycemiaRisk: $0)))" })"
     )
     return lines + [episodeLine(sensor)]
   }
@@ -322,10 +322,10 @@ extension StatsText {
     }
     let edge = counts([("LO", fingers.lows), ("HI", fingers.highs)])
     return [
-      "Finger sticks: \(counted(fingers.readings, "reading")) on \(counted(fingers.daysWithReadings, "day")), \(figure(fingers.perDay, decimal)) a day, \(figure(fingers.perDayWithReadings, decimal)) a day with readings"
+      "Finger sticks: \(counted(fingers.readings, "reading")) on \(counted(fingers.daysWithReadings, "day")), \(fingers.perDay.text(decimal)) a day, \(fingers.perDayWithReadings.text(decimal)) a day with readings"
         + (edge.isEmpty ? "" : " · " + edge.joined(separator: " · ")),
-      "  of the readings taken: mean \(figure(fingers.mean, glucose)) · median \(figure(fingers.median, glucose)) · lowest \(figure(fingers.lowest, glucose)) · highest \(figure(fingers.highest, glucose))",
-      "  SD \(figure(fingers.standardDeviation, glucose)) · CV \(figure(fingers.variation) { decimal($0) + " %" }) · LBGI \(figure(fingers.lowRisk, decimal)) · HBGI \(figure(fingers.highRisk, decimal))",
+      "  of the readings taken: mean \(fingers.mean.text(glucose)) · median \(fingers.median.text(glucose)) · lowest \(fingers.lowest.text(glucose)) · highest \(fingers.highest.text(glucose))",
+      "  SD \(fingers.standardDeviation.text(glucose)) · CV \(fingers.variation.text { decimal($0) + " %" }) · LBGI \(fingers.lowRisk.text(decimal)) · HBGI \(fingers.highRisk.text(decimal))",
       "  percent of readings: " + ranges.joined(separator: " · "),
       "  People measure more often when something feels wrong, so this is not a part of the time.",
     ]
@@ -335,7 +335,7 @@ extension StatsText {
     let ketones = total.ketones
     guard ketones.readings > 0 else { return [] }
     return [
-      "Ketones: \(counted(ketones.readings, "reading")), mean \(figure(ketones.mean, decimal)), highest \(figure(ketones.highest, decimal)) mmol/L"
+      "Ketones: \(counted(ketones.readings, "reading")), mean \(ketones.mean.text(decimal)), highest \(ketones.highest.text(decimal)) mmol/L"
     ]
   }
 
@@ -367,7 +367,7 @@ extension StatsText {
     }
     let partial = amount.partialDays > 0 ? " (\(amount.partialDays) in part)" : ""
     return
-      "\(decimal(amount.total))\(unit), \(figure(amount.perDay, decimal))\(unit) a day on \(counted(amount.daysWithAny, "day"))\(partial)"
+      "\(decimal(amount.total))\(unit), \(amount.perDay.text(decimal))\(unit) a day on \(counted(amount.daysWithAny, "day"))\(partial)"
   }
 
   private var leftOutLines: [String] {
@@ -427,14 +427,6 @@ extension StatsText {
 
   private func counts(_ parts: [(name: String, count: Int)]) -> [String] {
     parts.filter { $0.count > 0 }.map { "\($0.name) \(grouped($0.count))" }
-  }
-
-  /// The figure as text, or a dash with the reason why it is missing.
-  private func figure(_ metric: Metric, _ text: (Double) -> String) -> String {
-    switch metric {
-    case .value(let number): text(number)
-    case .absent(let shortage): "— (\(shortage.text))"
-    }
   }
 
   /// A glucose value given in mg/dL, in the displayed unit.

@@ -41,6 +41,11 @@ package enum Grouping: String, CaseIterable, Sendable {
     Int((time.seconds >= 0 ? time.seconds : time.seconds - 86399) / 86400)
   }
 
+  /// The instant at which a day begins, in UTC seconds. `offset` returns the UTC offset of a time.
+  static func midnight(of day: Int, _ offset: (DeviceTime) -> Int32) -> Int64 {
+    Int64(day) * 86400 - Int64(offset(DeviceTime(seconds: Int64(day) * 86400)))
+  }
+
   /// The weekday from 0 for Monday to 6 for Sunday. Day 0, which is 1970-01-01, was a Thursday.
   private static func weekday(of day: Int) -> Int { ((day + 3) % 7 + 7) % 7 }
 

@@ -12,6 +12,14 @@ package enum Metric: Hashable, Sendable {
   /// Why there is no figure; nil if there is one.
   package var shortage: Shortage? { if case .absent(let shortage) = self { shortage } else { nil } }
 
+  /// The figure as text, or a dash with the reason why it is missing.
+  package func text(_ text: (Double) -> String) -> String {
+    switch self {
+    case .value(let number): text(number)
+    case .absent(let shortage): "— (\(shortage.text))"
+    }
+  }
+
   /// The figure `number`, or the shortage if there is one.
   init(_ number: Double?, unless shortage: Shortage?) {
     if let shortage {

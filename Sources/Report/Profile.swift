@@ -90,10 +90,8 @@ struct ProfileTally: Sendable {
     minutesByDay[last.day, default: 0] += last.minutes
     let parts = minutesByDay.filter { $0.key > .min }.map {
       day, minutes -> (isCounted: Bool, percent: Double) in
-      func midnight(_ day: Int) -> Int64 {
-        Int64(day) * 86400 - Int64(offset(DeviceTime(seconds: Int64(day) * 86400)))
-      }
-      let percent = 100 * Double(minutes) * 60 / Double(max(1, midnight(day + 1) - midnight(day)))
+      let seconds = Grouping.midnight(of: day + 1, offset) - Grouping.midnight(of: day, offset)
+      let percent = 100 * Double(minutes) * 60 / Double(max(1, seconds))
       return (minutes >= 60, min(100, percent))
     }
     if parts.isEmpty { return .noReadings }

@@ -137,12 +137,9 @@ extension Statistics {
 
   /// The beginning of the day of an instant.
   private static func midnight(before instant: Int64, _ offset: (DeviceTime) -> Int32) -> Int64 {
-    func midnight(_ day: Int) -> Int64 {
-      Int64(day) * 86400 - Int64(offset(DeviceTime(seconds: Int64(day) * 86400)))
-    }
     // An offset is less than a day, so the search starts at the next day and goes back.
     var day = Grouping.day(of: DeviceTime(seconds: instant)) + 1
-    while midnight(day) > instant { day -= 1 }
-    return midnight(day)
+    while Grouping.midnight(of: day, offset) > instant { day -= 1 }
+    return Grouping.midnight(of: day, offset)
   }
 }

@@ -71,9 +71,7 @@ struct AccuChekMobileFormat: ExportFormat {
     self.options = options
   }
 
-  var decisions: [Decision] {
-    [Decision("unit", "as each row says", .read), Decision("date-order", "day first", .fixed)]
-  }
+  var decisions: [Decision] { [.unitOfEachRow, .dateOrder(.dayFirst, .fixed)] }
 
   var warnings: [String] {
     let marked = counted(contradictions, "reading is", "readings are")

@@ -60,7 +60,7 @@ struct SmartPixFormat: ExportFormat {
   var decisions: [Decision] {
     [
       Decision("unit", glucose.unit.name, unitIsGiven ? .given : .read),
-      Decision("date-order", "year first", .fixed),
+      .yearFirst,
     ]
   }
 

@@ -64,7 +64,7 @@ struct CareLinkCloudFormat: ExportFormat {
   var failureAtEnd: Failure? { people.missing }
 
   var decisions: [Decision] {
-    var decisions = [Decision("unit", GlucoseUnit.milligramsPerDecilitre.name, .fixed)]
+    var decisions: [Decision] = [.unit(.milligramsPerDecilitre)]
     if let offset { decisions.append(Decision("offset", DeviceTime.offsetText(offset), .read)) }
     return decisions
   }

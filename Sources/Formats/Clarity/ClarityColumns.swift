@@ -48,7 +48,7 @@ struct ClarityColumns {
     (time, type, subtype, patientInfo) = (places[1], places[2], places[3], places[4])
     (deviceInfo, sourceDevice, glucose, insulin) = (places[5], places[6], places[7], places[8])
     (carbs, duration, rate, tick, transmitter) = (places[9], places[10], places[11], places[12], places[13])
-    guard glucose < cells.count, let unit = Self.unit(in: cells[glucose]) else { return nil }
+    guard glucose < cells.count, let unit = GlucoseUnit(in: cells[glucose]) else { return nil }
     self.unit = unit
     carbUnit = CarbohydrateUnit(header: cells.indices.contains(carbs) ? cells[carbs] : "") ?? .grams
     self.unusual = unusual
@@ -100,10 +100,5 @@ struct ClarityColumns {
     if let tick = cells.firstIndex(of: "transmitterzeit (lange ganzzahl)"), tick >= 11 { return tick - 12 }
     // The letters for hours depend on the language (hh, uu, tt), so only the end of the name is compared.
     return cells.prefix(3).firstIndex { $0.hasSuffix(":mm:ss)") }.map { $0 - 1 }
-  }
-
-  private static func unit(in header: String) -> GlucoseUnit? {
-    if header.contains("mmol/l") { return .millimolesPerLitre }
-    return header.contains("mg/dl") ? .milligramsPerDecilitre : nil
   }
 }

@@ -105,7 +105,7 @@ struct ClarityFormat: ExportFormat {
     if let (order, basis) = order {
       decisions.append(.dateOrder(order, basis))
     } else {
-      decisions.append(Decision("date-order", "year first", .fixed))
+      decisions.append(.yearFirst)
     }
     if decimalMark.mark == .comma || decimalMark.isDecided {
       decisions.append(Decision("decimal-mark", decimalMark.mark.name, .inferred))

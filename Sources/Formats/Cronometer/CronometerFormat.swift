@@ -25,9 +25,7 @@ struct CronometerFormat: ExportFormat {
     model = options.device ?? "Cronometer"
   }
 
-  var decisions: [Decision] {
-    [Decision("unit", "as each row says", .read), Decision("date-order", "year first", .fixed)]
-  }
+  var decisions: [Decision] { [.unitOfEachRow, .yearFirst] }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if let verdict = header.verdict(row, key: Column.day) { return verdict }

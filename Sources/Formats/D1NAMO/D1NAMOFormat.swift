@@ -42,7 +42,7 @@ struct D1NAMOFormat: ExportFormat {
 
   mutating func decide() throws { try units.decide() }
 
-  var decisions: [Decision] { [units.decision, Decision("date-order", "year first", .fixed)] }
+  var decisions: [Decision] { [units.decision, .yearFirst] }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if let verdict = header.verdict(row, key: Column.day) { return verdict }

@@ -36,7 +36,7 @@ struct DexcomShareFormat: ExportFormat {
     zoneOffsets = ZoneOffsets(options.zone)
   }
 
-  var decisions: [Decision] { [Decision("unit", GlucoseUnit.milligramsPerDecilitre.name, .fixed)] }
+  var decisions: [Decision] { [.unit(.milligramsPerDecilitre)] }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     guard !row[Name.value].isEmpty || !row[Name.instant].isEmpty else {

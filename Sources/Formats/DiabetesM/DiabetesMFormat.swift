@@ -72,9 +72,7 @@ struct DiabetesMFormat: ExportFormat {
     columns = found.header.meaning
   }
 
-  var decisions: [Decision] {
-    [Decision("unit", "as each row says", .read), Decision("date-order", "year first", .fixed)]
-  }
+  var decisions: [Decision] { [.unitOfEachRow, .yearFirst] }
 
   var warnings: [String] { columns.warnings + zones.warnings }
 

@@ -44,12 +44,7 @@ struct DiaguardFormat: ExportFormat {
     model = options.device ?? "Diaguard"
   }
 
-  var decisions: [Decision] {
-    [
-      Decision("unit", GlucoseUnit.milligramsPerDecilitre.name, .fixed),
-      Decision("date-order", "year first", .fixed),
-    ]
-  }
+  var decisions: [Decision] { [.unit(.milligramsPerDecilitre), .yearFirst] }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     let word = row[0].text

@@ -59,7 +59,7 @@ struct GlimpFormat: ExportFormat {
 
   mutating func decide() throws { try units.decide() }
 
-  var decisions: [Decision] { [units.decision, Decision("date-order", "day first", .fixed)] }
+  var decisions: [Decision] { [units.decision, .dateOrder(.dayFirst, .fixed)] }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     guard Self.widths.contains(row.count) else {

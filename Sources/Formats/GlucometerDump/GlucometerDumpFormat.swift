@@ -97,7 +97,7 @@ struct GlucometerDumpFormat: ExportFormat {
   }
 
   var decisions: [Decision] {
-    [units.decision, Decision("date-order", "year first", .fixed)]
+    [units.decision, .yearFirst]
       + (hasKetones ? [Decision("ketones", "values that are too low for glucose", .inferred)] : [])
   }
 

@@ -42,7 +42,7 @@ struct GlucoportFormat: ExportFormat {
   }
 
   var decisions: [Decision] {
-    [Decision("unit", "stated by each row", .read), Decision("date-order", "year first", .fixed)]
+    [Decision("unit", "stated by each row", .read), .yearFirst]
   }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {

@@ -53,7 +53,7 @@ struct GlucoseBuddyFormat: ExportFormat {
 
   mutating func decide() throws { try dates.decide() }
 
-  var decisions: [Decision] { [Decision("unit", "as each row says", .read), dates.decision] }
+  var decisions: [Decision] { [.unitOfEachRow, dates.decision] }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if row[Column.kind].equalsFolded("type"), Self.isHeader(row.fields.map(\.text)) { return .header }

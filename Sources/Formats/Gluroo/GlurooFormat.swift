@@ -44,12 +44,7 @@ struct GlurooFormat: ExportFormat {
     model = options.device ?? "Gluroo"
   }
 
-  var decisions: [Decision] {
-    [
-      Decision("unit", GlucoseUnit.milligramsPerDecilitre.name, .fixed),
-      Decision("date-order", "year first", .fixed),
-    ]
-  }
+  var decisions: [Decision] { [.unit(.milligramsPerDecilitre), .yearFirst] }
 
   var warnings: [String] { columns.warnings }
 

@@ -79,7 +79,7 @@ struct HealthAutoExportFormat: ExportFormat {
     let unit =
       units.isEmpty ? Decision("unit", "as each metric says", .read) : Decision.units(units)
     return [
-      unit, Decision("date-order", "year first", .fixed), HealthSources.decision(given: givenKind),
+      unit, .yearFirst, HealthSources.decision(given: givenKind),
     ]
   }
 

@@ -54,7 +54,7 @@ struct JugglucoNGFormat: ExportFormat {
     zoneOffsets = ZoneOffsets(options.zone)
   }
 
-  var decisions: [Decision] { [Decision("unit", "as each row says", .read)] }
+  var decisions: [Decision] { [.unitOfEachRow] }
 
   var warnings: [String] { columns.warnings }
 

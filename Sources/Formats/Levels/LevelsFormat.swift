@@ -52,7 +52,7 @@ struct LevelsFormat: ExportFormat {
     model = options.device ?? "Levels"
   }
 
-  var decisions: [Decision] { [.units([found.unit]), Decision("date-order", "year first", .fixed)] }
+  var decisions: [Decision] { [.units([found.unit]), .yearFirst] }
 
   var warnings: [String] { found.columns.warnings }
 

@@ -167,7 +167,7 @@ struct LibreHeader {
     let recordType = cells[columns.type].replacing("\u{2019}", with: "'")
     let known = Self.recordTypes[recordType]
     hasAllUnits = units.count == 4
-    let hasKnownUnits = known != nil && (units.count > 1 || Self.unit(cells[columns.historic]) != nil)
+    let hasKnownUnits = known != nil && (units.count > 1 || GlucoseUnit(in: cells[columns.historic]) != nil)
     guard hasKnownUnits || hasAllUnits else { return nil }
     self.columns = columns
     self.count = count
@@ -198,7 +198,7 @@ struct LibreHeader {
     let glucose = [columns.historic, columns.scan, columns.strip]
     var (found, count): (GlucoseUnit?, Int) = (nil, 0)
     for index in 0..<min(cells.count, columns.count) {
-      guard let here = unit(cells[index]) else { continue }
+      guard let here = GlucoseUnit(in: cells[index]) else { continue }
       count += 1
       if index == columns.ketone, here == .millimolesPerLitre { continue }
       guard glucose.contains(index), found == nil || found == here else { return nil }
@@ -215,11 +215,6 @@ struct LibreHeader {
     if filled & unreadBits == 0 { return filled }
     out.skip("value in a column that is not read")
     return filled & ~unreadBits
-  }
-
-  private static func unit(_ cell: String) -> GlucoseUnit? {
-    if cell.contains("mg/dl") { return .milligramsPerDecilitre }
-    return cell.contains("mmol/l") ? .millimolesPerLitre : nil
   }
 }
 

@@ -54,7 +54,7 @@ struct LibreDesktopFormat: ExportFormat {
   }
 
   var decisions: [Decision] {
-    var decisions = [.units(units), Decision("date-order", "year first", .fixed)] + mark.decisions
+    var decisions: [Decision] = [.units(units), .yearFirst] + mark.decisions
     if header.carbs == .servings {
       decisions.append(Decision("carbohydrates", "servings", header.carbsAreStated ? .read : .inferred))
     }

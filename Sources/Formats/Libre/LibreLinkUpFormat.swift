@@ -59,8 +59,8 @@ struct LibreLinkUpFormat: ExportFormat {
 
   var decisions: [Decision] {
     [
-      Decision("unit", GlucoseUnit.milligramsPerDecilitre.name, .fixed),
-      Decision("date-order", "month first", .fixed),
+      .unit(.milligramsPerDecilitre),
+      .dateOrder(.monthFirst, .fixed),
     ]
   }
 

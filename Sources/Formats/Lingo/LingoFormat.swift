@@ -33,7 +33,7 @@ struct LingoFormat: ExportFormat {
     model = options.device ?? "Lingo"
   }
 
-  var decisions: [Decision] { [.units([unit]), Decision("date-order", "year first", .fixed)] }
+  var decisions: [Decision] { [.units([unit]), .yearFirst] }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     guard hasHeader, let first = row[0].bytes.first, first &- 0x30 <= 9 else { return readOther(row) }

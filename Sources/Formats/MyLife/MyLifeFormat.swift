@@ -60,7 +60,7 @@ struct MyLifeFormat: ExportFormat {
   }
 
   var decisions: [Decision] {
-    [Decision("unit", "as each row says", .read), Decision("date-order", "day first", .fixed)]
+    [.unitOfEachRow, .dateOrder(.dayFirst, .fixed)]
       + mark.decisions
   }
 

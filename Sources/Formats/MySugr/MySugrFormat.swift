@@ -274,7 +274,7 @@ struct MySugrHeader {
 
   /// Parses folded cells; nil if they are not a header of mySugr.
   init?(_ cells: [String]) {
-    guard cells.count >= Self.columnCount, let unit = Self.unit(in: cells[MySugrFormat.Column.glucose]),
+    guard cells.count >= Self.columnCount, let unit = GlucoseUnit(in: cells[MySugrFormat.Column.glucose]),
       let carbs = Self.carbs(in: cells[MySugrFormat.Column.carbs])
     else { return nil }
     guard !Self.isMoved(cells) else { return nil }
@@ -298,7 +298,7 @@ struct MySugrHeader {
   static func isReordered(_ cells: [String]) -> Bool {
     let names = cells.filter { !$0.isEmpty }.count
     return (columnCount...columnCount + newColumns.count).contains(names) && MySugrHeader(cells) == nil
-      && cells.contains { $0.hasSuffix(")") && unit(in: $0) != nil }
+      && cells.contains { $0.hasSuffix(")") && GlucoseUnit(in: $0) != nil }
       && cells.contains { carbs(in: $0) != nil }
   }
 
@@ -310,11 +310,6 @@ struct MySugrHeader {
       !$1.isEmpty && !Self.newColumns.contains($1)
     }
     return unusual + unread.map { HeaderNames.warning($0.0, readAs: nil) }
-  }
-
-  private static func unit(in cell: String) -> GlucoseUnit? {
-    if cell.contains("mmol/l") { return .millimolesPerLitre }
-    return cell.contains("mg/dl") ? .milligramsPerDecilitre : nil
   }
 
   /// The meaning of a name such as `meal carbohydrates (grams, factor 1)`; nil for any other.

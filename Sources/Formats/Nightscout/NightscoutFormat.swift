@@ -84,7 +84,7 @@ struct NightscoutFormat: ExportFormat {
       entriesStateUnits
         ? Decision("unit", "as each row says, else \(usual.name)", .read)
         : Decision("unit", usual.name, units.given == nil ? .fixed : .given),
-      Decision("date-order", "year first", .fixed),
+      .yearFirst,
     ]
   }
 

@@ -57,7 +57,7 @@ struct NutrisenseFormat: ExportFormat {
 
   mutating func decide() throws { try units.decide() }
 
-  var decisions: [Decision] { [units.decision, Decision("date-order", "month first", .fixed)] }
+  var decisions: [Decision] { [units.decision, .dateOrder(.monthFirst, .fixed)] }
 
   var warnings: [String] { columns.warnings }
 

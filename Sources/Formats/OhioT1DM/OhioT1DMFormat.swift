@@ -42,8 +42,8 @@ struct OhioT1DMFormat: ExportFormat {
 
   var decisions: [Decision] {
     [
-      Decision("unit", GlucoseUnit.milligramsPerDecilitre.name, .fixed),
-      Decision("date-order", "day first", .fixed),
+      .unit(.milligramsPerDecilitre),
+      .dateOrder(.dayFirst, .fixed),
     ]
   }
 

@@ -72,7 +72,7 @@ struct SiDiaryFormat: ExportFormat {
   }
 
   var decisions: [Decision] {
-    [Decision("unit", "as each column says", .fixed), Decision("date-order", "day first", .fixed)]
+    [Decision("unit", "as each column says", .fixed), .dateOrder(.dayFirst, .fixed)]
   }
 
   var warnings: [String] { found.unknown.map { HeaderNames.warning($0, readAs: nil) } }

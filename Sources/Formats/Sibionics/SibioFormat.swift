@@ -93,7 +93,7 @@ struct SibioFormat: ExportFormat {
   var decisions: [Decision] {
     [
       .units([.millimolesPerLitre]), Decision("kind", ReadingKind.ketone.name, .read),
-      Decision("date-order", "year first", .fixed),
+      .yearFirst,
     ]
   }
 

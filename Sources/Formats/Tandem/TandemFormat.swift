@@ -108,7 +108,7 @@ struct TandemFormat: ExportFormat {
   var decisions: [Decision] {
     let stated = statedUnits.isEmpty ? [table.unit].compactMap(\.self) : statedUnits
     return (isUnitUndecided ? [units.decision] : stated.isEmpty ? [] : [.units(stated)])
-      + [Decision("date-order", "year first", .fixed)]
+      + [.yearFirst]
   }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {

@@ -76,7 +76,7 @@ struct TidepoolFormat: ExportFormat {
   var decisions: [Decision] {
     [
       Decision("unit", "as each row says, else \(GlucoseUnit.millimolesPerLitre.name)", .read),
-      Decision("date-order", "year first", .fixed),
+      .yearFirst,
     ]
   }
 

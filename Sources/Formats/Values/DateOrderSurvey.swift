@@ -294,6 +294,15 @@ extension Decision {
     Decision("unit", units.map(\.name).joined(separator: ", "), .read)
   }
 
+  /// The decision for a format that always has this unit.
+  static func unit(_ unit: GlucoseUnit) -> Decision { Decision("unit", unit.name, .fixed) }
+
+  /// The decision for a format whose rows state their unit.
+  static let unitOfEachRow = Decision("unit", "as each row says", .read)
+
+  /// The decision for a format whose dates begin with the year.
+  static let yearFirst = Decision("date-order", "year first", .fixed)
+
   /// The decision on the order of dates in an input.
   static func dateOrder(_ order: DateOrder, _ basis: Basis) -> Decision {
     Decision("date-order", order == .dayFirst ? "day first" : "month first", basis)

@@ -39,6 +39,19 @@ enum ValueWord {
   }
 }
 
+extension GlucoseUnit {
+  /// The unit that a title in lower case names, such as `glucose value (mg/dl)`; nil if it names none.
+  init?(in title: String) {
+    if title.contains("mmol/l") {
+      self = .millimolesPerLitre
+    } else if title.contains("mg/dl") {
+      self = .milligramsPerDecilitre
+    } else {
+      return nil
+    }
+  }
+}
+
 /// Reads the value cells of one input, with one unit, one decimal mark, and the device's limits if they are
 /// known.
 struct GlucoseReader {

@@ -53,7 +53,7 @@ struct XDripFormat: ExportFormat {
     zoneOffsets = ZoneOffsets(options.zone)
   }
 
-  var decisions: [Decision] { [Decision("unit", GlucoseUnit.milligramsPerDecilitre.name, .fixed)] }
+  var decisions: [Decision] { [.unit(.milligramsPerDecilitre)] }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if row[Name.database].equals("xdrip") { return .header }

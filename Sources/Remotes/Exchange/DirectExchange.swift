@@ -46,7 +46,7 @@ struct DirectExchange: Sendable {
           continue
         }
         guard let length = head.bodyBytes else { return nil }
-        guard length <= limits.bodyBytes else { throw tooLong }
+        guard length <= limits.bodyBytes else { throw address.tooLong(limits) }
         bytes.removeFirst(head.byteCount)
         while bytes.count < length { try receive(&bytes, socket, end) }
         guard bytes.count == length else { return nil }
@@ -69,10 +69,6 @@ struct DirectExchange: Sendable {
     // A space in the path would end the path in the request line early.
     guard isClean, !path.utf8.contains(0x20), !address.text.utf8.contains(0x20) else { return nil }
     return Array(lines.joined(separator: "\r\n").utf8) + Array("\r\n\r\n".utf8)
-  }
-
-  private var tooLong: ServiceError {
-    address.violation("its answer is longer than \(limits.bodyBytes) bytes")
   }
 }
 

@@ -112,7 +112,7 @@ extension PooledHTTPTransport {
       let isSuccess = response.status == .ok
       let limit = isSuccess ? limits.bodyBytes : maxRefusalBytes
       let length = response.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
-      guard !isSuccess || length <= limit else { throw tooLong }
+      guard !isSuccess || length <= limit else { throw address.tooLong(limits) }
       var count = 0
       for try await piece in response.body {
         // The time limit of the HTTP client only applies until the head of the answer has arrived. So the
@@ -121,7 +121,7 @@ extension PooledHTTPTransport {
         count += piece.readableBytes
         traffic.addReceived(bytes: piece.readableBytes)
         guard count <= limit else {
-          if isSuccess { throw tooLong }
+          if isSuccess { throw address.tooLong(limits) }
           break
         }
         isReceiving = true
@@ -219,11 +219,11 @@ extension PooledHTTPTransport {
 
   private func collect(_ response: HTTPClientResponse) async throws -> [UInt8] {
     let length = response.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
-    guard length <= limits.bodyBytes else { throw tooLong }
+    guard length <= limits.bodyBytes else { throw address.tooLong(limits) }
     var body: [UInt8] = []
     body.reserveCapacity(max(0, length))
     for try await piece in response.body {
-      guard body.count + piece.readableBytes <= limits.bodyBytes else { throw tooLong }
+      guard body.count + piece.readableBytes <= limits.bodyBytes else { throw address.tooLong(limits) }
       traffic.addReceived(bytes: piece.readableBytes)
       body.append(contentsOf: piece.readableBytesView)
     }
@@ -238,14 +238,11 @@ extension PooledHTTPTransport {
       do throws(WireGzip.Problem) {
         return try WireGzip.unpack(body, limit: limits.bodyBytes)
       } catch {
-        throw error == .tooLarge ? tooLong : address.violation("the gzip data of its answer are damaged")
+        throw error == .tooLarge
+          ? address.tooLong(limits) : address.violation("the gzip data of its answer are damaged")
       }
     default: throw address.violation("its answer has an unexpected encoding")
     }
-  }
-
-  private var tooLong: ServiceError {
-    address.violation("its answer is longer than \(limits.bodyBytes) bytes")
   }
 }
 

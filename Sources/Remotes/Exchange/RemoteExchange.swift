@@ -52,6 +52,10 @@ extension RemoteAddress {
   func unavailable(_ reason: String) -> ServiceError { .unavailable("\(host): \(reason)") }
   /// The error for a remote that violates its protocol. The message begins with the remote's host.
   func violation(_ reason: String) -> ServiceError { .protocolViolation("\(host): \(reason)") }
+  /// The error for an answer with a body above the limit.
+  func tooLong(_ limits: ExchangeLimits) -> ServiceError {
+    violation("its answer is longer than \(limits.bodyBytes) bytes")
+  }
 }
 
 extension RemoteExchange {

@@ -25,10 +25,10 @@ package struct DayWords: Sendable {
   package var sensor: [String] {
     let sensor = figures.sensor
     guard sensor.readings > 0 else { return [] }
-    let mean = figure(sensor.mean, glucose.number)
+    let mean = sensor.mean.text(glucose.number)
     return [
       "Sensor: \(counted(sensor.readings, "reading"))",
-      "\(figure(sensor.active) { glucose.decimal($0, 0) }) % of the time", "mean \(mean)",
+      "\(sensor.active.text { glucose.decimal($0, 0) }) % of the time", "mean \(mean)",
     ] + extremes(day.sensor)
       + [("LO", sensor.lows), ("HI", sensor.highs)].filter { $0.1 > 0 }.map { "\($0.0) \($0.1)" }
   }
@@ -192,13 +192,6 @@ extension DayWords {
 
   private func servings(_ number: Double) -> String {
     "\(glucose.plain(number)) \(number == 1 ? "serving" : "servings")"
-  }
-
-  private func figure(_ metric: Metric, _ text: (Double) -> String) -> String {
-    switch metric {
-    case .value(let number): text(number)
-    case .absent(let shortage): "— (\(shortage.text))"
-    }
   }
 }
 
