@@ -280,6 +280,11 @@ struct FrozenFile {
     name = "file:" + Self.escaped(real) + "?mode=ro&immutable=1"
   }
 
+  /// Refuses a store whose log has changes that cannot be read without writing.
+  ///
+  /// - Throws: `Failure` of category `permission`.
+  static func requireReadableLog(of path: String) throws(Failure) { _ = try FrozenFile(path: path) }
+
   /// The length of a file in bytes; 0 if it does not exist.
   private static func size(_ path: String) -> Int64 {
     var status = stat()

@@ -105,7 +105,17 @@ import Testing
       #expect(outcome.status == 77, "\(command): \(outcome)")
       #expect(outcome.errors.contains("its last changes are in") && outcome.errors.contains("a.db-wal"))
     }
-    #expect(try await program.shell("chmod 700 kept").status == 0)
+    for command in ["backup \(program.path("copy.db"))", "doctor"] {
+      let outcome = try await program.runUnprivileged(arguments: Self.arguments(command, program))
+      #expect((outcome.output + outcome.errors).contains("its last changes are in"), "\(command): \(outcome)")
+    }
+    for command in ["restore", "import"] {
+      let outcome = try await program.runUnprivileged(
+        command, program.path("kept/a.db"), "--store", program.path("new.db"), "--yes")
+      #expect(outcome.status == 77, "\(command): \(outcome)")
+      #expect(outcome.errors.contains("its last changes are in") && outcome.errors.contains("a.db-wal"))
+    }
+    #expect(try await program.shell("ls; chmod 700 kept").output == "kept\nrows.csv\n")
   }
 
   @Test func aSymbolicLinkToAReadOnlyStoreIsFollowed() async throws {

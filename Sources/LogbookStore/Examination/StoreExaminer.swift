@@ -24,7 +24,10 @@ package struct StoreExaminer {
     // Without a write-ahead log, the file is complete, and reading it as immutable creates no other file. If
     // another process begins to write during the check, the findings may be inconsistent. Then the file is
     // read again with locks.
-    guard !hasLog else { return try read(isImmutable: false, isDeep: isDeep, copy) }
+    guard !hasLog else {
+      try FrozenFile.requireReadableLog(of: path)
+      return try read(isImmutable: false, isDeep: isDeep, copy)
+    }
     let before = changed
     let first = Result { try read(isImmutable: true, isDeep: isDeep, copy) }
     return changed == before && !hasLog
@@ -111,6 +114,7 @@ package struct StoreExaminer {
         "\(path): a part of this store is in \(ForeignJournal.path(of: path)); open it once where it was made, such as with 'glucoport status', or use another copy"
       )
     }
+    try FrozenFile.requireReadableLog(of: path)
     try translatingErrors(path) {
       let file = try ExaminedFile(path, isImmutable: !hasLog)
       do {
