@@ -71,7 +71,10 @@ struct OpenMHealthFormat: ExportFormat {
     model = options.device ?? "Open mHealth"
   }
 
-  var decisions: [Decision] { [Decision("unit", "as each data point says", .read)] }
+  var decisions: [Decision] {
+    [Decision("unit", "as each data point says", .read)]
+      + (options.kind.map { [Decision("kind", $0.name, .given)] } ?? [])
+  }
 
   var benefitsFromSurvey: Bool { namesUsers }
 

@@ -41,6 +41,8 @@ public struct InputReader {
   /// The filter for the rows of one person, if the input may hold rows of several people.
   private var people: (any PeopleFilter)?
   private let headPersons: [StatedPerson]
+  /// The finger sticks of a format that does not determine the kind of readings; nil for any other format.
+  private var sticks: SteadySticks?
 
   /// Opens a file and decides on its format.
   ///
@@ -85,6 +87,8 @@ public struct InputReader {
     try input.checkMember()
     rows = try Self.makeRows(self.layout, input: input, of: parser)
     builder = BatchBuilder(format: type(of: parser).id, options: options)
+    let determinesKind = parser is GenericFormat || parser.decisions.contains { $0.subject == "kind" }
+    sticks = determinesKind || type(of: parser).passesOffsetsOn ? nil : SteadySticks()
     if parser.needsSurvey || ((parser.benefitsFromSurvey || people != nil) && !input.isLive) {
       try survey()
       rows = try Self.makeRows(self.layout, input: input, of: parser)
@@ -160,7 +164,18 @@ public struct InputReader {
   }
 
   /// Warnings for the person. They reject no row.
-  public var warnings: [String] { input.warnings + parser.warnings + parser.doubts }
+  public var warnings: [String] {
+    input.warnings + unusedOptions + parser.warnings + [sticks?.warning].compactMap(\.self) + parser.doubts
+  }
+  /// Warnings about options that the format of the input does not use.
+  private var unusedOptions: [String] {
+    guard let kind = options.kind,
+      !parser.decisions.contains(where: {
+        $0.subject == "kind" && ($0.basis == .given || $0.value == kind.name)
+      })
+    else { return [] }
+    return ["not used: --kind \(kind.name), since \(format) determines the kind of readings itself"]
+  }
   /// The warnings that an unattended import must report, too. Items were stored because of a statement of a
   /// person, but the input contradicts it.
   package var doubts: [String] { parser.doubts }
@@ -171,7 +186,10 @@ public struct InputReader {
   /// - Throws: `Failure` when the source cannot be read further.
   public mutating func read(into batch: inout IngestBatch) throws -> Bool {
     if isDone { return false }
-    defer { passes.assignOffsets(to: &batch.readings) }
+    defer {
+      passes.assignOffsets(to: &batch.readings)
+      sticks?.observe(batch.readings)
+    }
     return try fill(&batch)
   }
 
