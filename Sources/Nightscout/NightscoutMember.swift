@@ -23,6 +23,7 @@
     "absolute", "rate", "percent", "relative", "enteredinsulin", "splitExt",
     "glucose", "glucoseType", "units", "isBasalInsulin", "durationInMilliseconds",
     "app", "subject", "enteredBy", "isSMB", "automatic", "insulinType", "insulinInjections", "key600",
+    "insulinName", "insulinDIA",
   ]
 }
 
@@ -107,4 +108,8 @@ extension NightscoutMember {
   /// The identifier of a pump's event, such as `BG8025B458`. The uploader of Medtronic's 600 series writes
   /// it.
   package static var pumpKey: Self { Self(38) }
+  /// The name that a person gave the insulin in Spike.
+  package static var insulinName: Self { Self(39) }
+  /// The hours for which the insulin works, from Spike.
+  package static var insulinHours: Self { Self(40) }
 }

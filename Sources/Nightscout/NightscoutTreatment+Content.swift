@@ -272,9 +272,7 @@ private struct TreatmentReader<Document: NightscoutFields> {
   /// Adds a temporary basal rate, in U/h or as a change in percent. A rate without a duration ends a
   /// temporary rate.
   private mutating func addBasal() {
-    if let kind = InsulinName.subtype(document[.insulinType].plainText), kind != "rapid" {
-      return addInjectedBasal(kind)
-    }
+    if let kind = injectedKind { return addInjectedBasal(kind) }
     let wasRejected = content.rejections.count
     let minutes = minutes() ?? 0
     if content.rejections.count > wasRejected || minutes == 0 && !endsRate { return }
@@ -297,6 +295,22 @@ private struct TreatmentReader<Document: NightscoutFields> {
     }
     add(.insulin, fields)
   }
+
+  /// The subtype of the insulin in a basal rate that Spike wrote for an injection; nil for a rate. The type of the
+  /// insulin may be `Unknown`. Then its name shows the subtype, or the duration, which Spike computes from the hours
+  /// for which the insulin works. Rapid insulin works for at most `maxRapidHours`.
+  private var injectedKind: String? {
+    for member in [NightscoutMember.insulinType, .insulinName] {
+      guard let kind = InsulinName.subtype(document[member].plainText) else { continue }
+      return kind == "rapid" ? nil : kind
+    }
+    guard let hours = document[.insulinHours].jsonNumber, hours > Self.maxRapidHours,
+      let minutes = document[.duration].jsonNumber, abs(minutes - hours * 60) < 1
+    else { return nil }
+    return "long"
+  }
+
+  private static var maxRapidHours: Double { 8 }
 
   /// Adds an injection of long-acting insulin, which Spike writes as a temporary basal rate. `absolute` is the number of
   /// units, and the duration is the time for which the insulin works. Pumps use rapid insulin only.

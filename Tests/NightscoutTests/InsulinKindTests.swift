@@ -78,6 +78,33 @@ import Testing
     }
   }
 
+  /// If Spike does not know the type of the insulin, its name or the hours for which it works show an injection.
+  @Test(
+    arguments: [
+      ["insulinType": .text("Unknown"), "insulinName": .text("Toujeo"), "insulinDIA": .number(24)],
+      ["insulinName": .text("My Tresiba")], ["insulinType": .text(""), "insulinDIA": .number(24)],
+      ["insulinName": .text("evening"), "insulinDIA": .number(24)],
+    ] as [[String: JSONValue]])
+  func theNameOrTheHoursOfAnInsulinShowAnInjection(_ members: [String: JSONValue]) throws {
+    let all = try Self.basal(members.merging(["absolute": .number(18)]) { own, _ in own })
+    let fields = try #require(all.records.first).state.fields
+    #expect(fields.values == ["units": .number(18), "subtype": .text("long")])
+  }
+
+  @Test(
+    arguments: [
+      ["insulinName": .text("Fiasp"), "insulinDIA": .number(24)],
+      ["insulinType": .text("Rapid-Acting"), "insulinName": .text("Lantus"), "insulinDIA": .number(24)],
+      ["insulinDIA": .number(5), "duration": .number(300)],
+      ["insulinDIA": .number(24), "duration": .number(60)],
+      ["insulinName": .text("evening")],
+    ] as [[String: JSONValue]])
+  func otherMembersOfABasalRateShowNoInjection(_ members: [String: JSONValue]) throws {
+    let all = try Self.basal(members.merging(["absolute": .number(1.8)]) { own, _ in own })
+    let fields = try #require(all.records.first).state.fields
+    #expect(fields["rate"] == .number(1.8) && fields.subtype == "basal")
+  }
+
   @Test func aBasalRateOfMoreThan500UnitsInAllIsRejected() throws {
     let all = try Self.basal(["absolute": .number(21)])
     #expect(all.records.isEmpty && all.rejections.count == 1)

@@ -143,6 +143,10 @@ struct NightscoutForeignEditTests {
       ["eventType": "Correction Bolus", "insulin": 16, "notes": "Levemir"],
       ["eventType": "Correction Bolus", "insulin": 16, "isBasalInsulin": true],
       ["eventType": "Temp Basal", "absolute": 16, "duration": 1440, "insulinType": "Long-Acting"],
+      [
+        "eventType": "Temp Basal", "absolute": 16, "duration": 1440, "insulinName": "evening",
+        "insulinDIA": 24,
+      ],
     ] as [[String: DocumentValue]])
   func anEditOfLongActingInsulinLeavesNoOtherAmountOnTheSite(_ members: [String: DocumentValue]) async throws
   {
