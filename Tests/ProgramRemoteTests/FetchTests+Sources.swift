@@ -47,6 +47,18 @@ extension FetchTests {
     #expect(object["blocked"] as? Bool == (expected >= 77), "\(object)")
   }
 
+  @Test func theTimeLimitOfASourceIncludesItsTokenCommand() async throws {
+    let (program, _) = try program()
+    for type in ["http", "nightscout"] {
+      let start = ContinuousClock.now
+      let slow = try await program.run(
+        "source", "set", "slow", "--type", type, "--yes", "--max-time", "1s", "--insecure-http",
+        "--token-command", "sleep 600", "http://127.0.0.1:9/x")
+      #expect(slow.status == 75 && slow.errors.contains("the token command took too long"), "\(slow)")
+      #expect(ContinuousClock.now - start < .seconds(20))
+    }
+  }
+
   @Test func aFetchCommandIsLimitedInTimeAndOutput() async throws {
     let (program, _) = try program()
     let slow = try await program.run(

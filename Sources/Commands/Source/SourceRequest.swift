@@ -114,7 +114,8 @@ struct SourceRequest {
     let address = try SourceAddress(access.url ?? "", allowsPlainHTTP: access.allowsPlainHTTP)
     let proxy = try RemoteProxy(for: address.server, environment: Host.environment)
     if let certificate = access.certificate { try CertificateFiles.check(certificate, at: Host.now()) }
-    let token = try await access.token?.token()
+    let end = limit
+    let token = try await access.token?.token(until: end)
     let credential: SourceLogin.Credential =
       switch (token, access.user, access.header) {
       case (nil, _, _): .none
@@ -126,7 +127,7 @@ struct SourceRequest {
       address, credential, agent: "glucoport/\(Release.version)", authorities: access.authorities)
     login.server.clientCertificate = access.certificate
     login.server.proxy = proxy
-    login.server.end = limit
+    login.server.end = end
     return login
   }
 
@@ -193,6 +194,7 @@ struct SourceRequest {
   // MARK: - Nightscout
 
   private func askSite(_ state: SourceState, _ body: SourceBody) async throws -> Result {
+    let end = limit
     let login: RemoteLogin
     do {
       let address = try RemoteAddress(access.url ?? "", allowsPlainHTTP: access.allowsPlainHTTP)
@@ -201,11 +203,11 @@ struct SourceRequest {
       }
       if let certificate = access.certificate { try CertificateFiles.check(certificate, at: Host.now()) }
       var made = RemoteLogin(
-        address: address, token: try await source.token(), agent: "glucoport/\(Release.version)",
+        address: address, token: try await source.token(until: end), agent: "glucoport/\(Release.version)",
         authorities: access.authorities, traffic: traffic)
       made.clientCertificate = access.certificate
       made.proxy = try RemoteProxy(for: address, environment: Host.environment)
-      made.end = limit
+      made.end = end
       login = made
     } catch let failure as Failure {
       throw Failed(error: addingSourceName(to: SourceFailure(failure)), state: state, wasAsked: false)

@@ -65,13 +65,23 @@ extension TokenSource {
   /// The maximum number of bytes that are read from a file or a command.
   static let maxBytes = 16 << 10
 
+  /// The default of the time limit for a command.
+  package static let longestWait = Duration.seconds(30)
+
+  /// Reads the token for a request that must end at this time.
+  ///
+  /// - Throws: `Failure`, as `token(within:)`.
+  package func token(until end: ContinuousClock.Instant) async throws(Failure) -> Token {
+    try await token(within: min(Self.longestWait, end - .now))
+  }
+
   /// Reads the token.
   ///
   /// - Parameter limit: the time limit for a command.
   /// - Throws: `Failure`: `missingInput` if the file does not exist, `permission` for a file that others can
   ///   read and for a command that fails. `temporary` after the time limit, `configuration` for an invalid
   ///   token.
-  package func token(within limit: Duration = .seconds(30)) async throws(Failure) -> Token {
+  package func token(within limit: Duration = longestWait) async throws(Failure) -> Token {
     switch self {
     case .file(let path):
       try Token(
