@@ -52,7 +52,7 @@ package struct ImportSession {
       restoresWithdrawn: policy.restoresWithdrawn, zone: ingestor.inputZone,
       acceptsPerson: policy.acceptsPerson,
       persons: ingestor.statedPersons, isExport: !ingestor.isIndivisible, repeatsRows: ingestor.repeatsRows,
-      idsContainAmounts: ingestor.idsContainAmounts, earlierSheets: policy.earlierSheets)
+      earlierSheets: policy.earlierSheets)
     let isAtomic = policy.isStrict || ingestor.isIndivisible || onDevices != nil
     let ahead = ReadAhead(ingestor)
     if ingestor.isIndivisible {

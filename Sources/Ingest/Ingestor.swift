@@ -41,9 +41,6 @@ package protocol Ingestor {
   /// Whether the source may repeat rows, so that equal rows are not two doses or meals.
   var repeatsRows: Bool { get }
 
-  /// Whether the id of a dose or meal contains its amount, so that a corrected amount has another id.
-  var idsContainAmounts: Bool { get }
-
   /// What the input states about its person, as far as it is read.
   var statedPersons: [StatedPerson] { get }
 
@@ -59,8 +56,6 @@ extension Ingestor {
   package var doubts: [String] { [] }
   /// False: equal rows may be two equal doses or meals in one minute.
   package var repeatsRows: Bool { false }
-  /// False: the source states its own ids, or none.
-  package var idsContainAmounts: Bool { false }
   /// Empty, for a source that states no person.
   package var statedPersons: [StatedPerson] { [] }
 }

@@ -10,6 +10,9 @@ package enum CountVerdict: Hashable, Sendable {
   /// The item is left out. The item with this id from this source states the same dose, meal or reading with another
   /// amount; see `OtherAmounts`.
   case otherAmount(String, CountingSource)
+  /// The item is left out. A person edited the item with this id, and this item is another state of it in the same
+  /// source; see `EditedItems`.
+  case edited(String, CountingSource)
   /// The item is left out: it is a finger stick that is a copy of this sensor's value.
   case sensorValue(CountingSource)
   /// The item is left out: a program computed the meal from the fat and protein of another one; see `ComputedMeals`.

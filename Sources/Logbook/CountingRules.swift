@@ -52,6 +52,8 @@ package struct CountingRules: Hashable, Sendable {
   package var sensorCopies = SensorCopies()
   /// The items that a source states a second time in another export.
   package var ownCopies = OwnCopies()
+  /// The items that are other states of items that a person edited.
+  package var editedItems = EditedItems()
   /// The items that two sources state with different amounts.
   package var otherAmounts = OtherAmounts()
   /// The meals that a program computed from fat and protein.
@@ -104,8 +106,8 @@ package struct CountingRules: Hashable, Sendable {
 
   /// Whether the period for which the copies were determined has no item that repeats another one.
   package var findsNothing: Bool {
-    hasSingleSources && joined.isEmpty && sensorCopies == SensorCopies() && ownCopies == OwnCopies()
-      && otherAmounts == OtherAmounts() && computedMeals == ComputedMeals()
+    hasSingleSources && joined.isEmpty && editedItems == EditedItems() && sensorCopies == SensorCopies()
+      && ownCopies == OwnCopies() && otherAmounts == OtherAmounts() && computedMeals == ComputedMeals()
   }
 
   /// The verdict that follows without a comparison with other sources. A person's decision, a sensor's value
@@ -114,6 +116,7 @@ package struct CountingRules: Hashable, Sendable {
     if isOff { return .counts(alsoIn: []) }
     if !isChosen(item.kind, item.source, shown: item.shown) { return .notChosen }
     if let pair = joined[item.id] { return .repeats(pair.kept, pair.keptSource) }
+    if let verdict = editedItems.verdict(on: item) { return verdict }
     if let sensor = sensorCopies.sensor(of: item) { return .sensorValue(sensor) }
     if let original = ownCopies.original(of: item) { return .repeats(original, item.source) }
     if let verdict = otherAmounts.verdict(on: item) { return verdict }
@@ -185,6 +188,15 @@ package struct CountingSource: Hashable, Sendable {
 
   /// Whether the rows of the source can have ids. The rows of a table whose columns a person named have none.
   var canHaveIDs: Bool { format != "generic" }
+
+  /// Whether the ids of the source's doses and meals contain their amounts, so that a corrected amount has another id.
+  package var idsContainAmounts: Bool { Self.idsContainAmounts(format) }
+
+  /// Whether the ids of doses and meals of a format contain their amounts. Apple Health states no ids in its exports.
+  package static func idsContainAmounts(_ format: String) -> Bool { formatsWithAmountsInIDs.contains(format) }
+
+  /// The formats for which `idsContainAmounts` is true.
+  package static let formatsWithAmountsInIDs: Set<String> = ["apple-health"]
 
   /// A source of records.
   package init(format: String, part: String = "") {

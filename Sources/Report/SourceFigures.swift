@@ -15,6 +15,8 @@ package struct DoubledItems: Hashable, Sendable {
   package var isSensorValue = false
   /// Whether `counted` states the items with other amounts.
   package var hasOtherAmount = false
+  /// Whether the items are other states of items that a person edited; see `EditedItems`.
+  package var isEdited = false
   /// Whether the items are computed meals of `counted` itself; see `ComputedMeals`.
   package var isComputed = false
   /// The number of items.

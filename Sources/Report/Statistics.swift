@@ -213,13 +213,11 @@ extension Statistics {
   /// The items that were left out, in the order of their kinds and sources, so that every store gives the
   /// same result. The order in which items of one time are read depends on the store.
   var doubledInOrder: [DoubledItems] {
-    func key(_ line: DoubledItems) -> (String, String, String, Int, Int, Int) {
-      (
-        line.kind.rawValue, line.source.text, line.counted.text, line.isSensorValue ? 1 : 0,
-        line.hasOtherAmount ? 1 : 0, line.isComputed ? 1 : 0
-      )
+    func key(_ line: DoubledItems) -> [String] {
+      let flags = [line.isSensorValue, line.hasOtherAmount, line.isComputed, line.isEdited]
+      return [line.kind.rawValue, line.source.text, line.counted.text] + flags.map { $0 ? "1" : "0" }
     }
-    return doubled.sorted { key($0) < key($1) }
+    return doubled.sorted { key($0).lexicographicallyPrecedes(key($1)) }
   }
 
   /// The maximum number of pairs of sources for which left-out items are counted. It is more than a real
@@ -242,6 +240,10 @@ extension Statistics {
     case .otherAmount(_, let source):
       addDoubled(
         DoubledItems(kind: item.kind, source: item.source, counted: source, hasOtherAmount: true, items: 1))
+      return .doubled
+    case .edited(_, let source):
+      addDoubled(
+        DoubledItems(kind: item.kind, source: item.source, counted: source, isEdited: true, items: 1))
       return .doubled
     case .sensorValue(let sensor):
       addDoubled(
@@ -277,7 +279,7 @@ extension Statistics {
       // minutes.
       if fields?["automatic"] != .flag(true) { mismatchedDoses.add(item, isContext: isContext) }
     // A copy of an item of the same source is not part of the source's total.
-    case .repeats(_, item.source): return
+    case .repeats(_, item.source), .edited: return
     case .repeats(_, let source), .otherAmount(_, let source): twins.insert(source)
     // Items for which a person chose another source do not count. They still help to decide for other days
     // whether two sources state the same items.

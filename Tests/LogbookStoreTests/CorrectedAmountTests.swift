@@ -11,7 +11,7 @@ import Testing
 
   init() throws { scratch = try ScratchStore() }
 
-  private static func record(
+  static func record(
     _ amount: Double, at seconds: Int64 = Make.noon, kind: RecordKind = .insulin, use: String = "rapid",
     app: String = "app", copy: Int = 1
   ) -> ImportedRecord {
@@ -27,7 +27,7 @@ import Testing
   /// An export with doses of these amounts at noon, and three other doses. Equal amounts are separate doses.
   private static func export(_ amounts: Double...) -> IngestBatch { batch(amounts) }
 
-  private static func batch(_ amounts: [Double]) -> IngestBatch {
+  static func batch(_ amounts: [Double]) -> IngestBatch {
     let doses = amounts.enumerated().map { index, amount in
       record(amount, copy: amounts[...index].count { $0 == amount })
     }
@@ -37,15 +37,23 @@ import Testing
   @discardableResult
   private func bring(
     _ batch: IngestBatch, _ generatedAt: Int64, to scratch: ScratchStore? = nil, digest: String? = nil,
-    idsContainAmounts: Bool = true, rejected: Int = 0
+    format: String = "apple-health", rejected: Int = 0
+  ) throws -> (counts: IngestCounts, missing: String?) {
+    try Self.bring(
+      batch, generatedAt, to: scratch ?? self.scratch, digest: digest, format: format, rejected: rejected)
+  }
+
+  @discardableResult
+  static func bring(
+    _ batch: IngestBatch, _ generatedAt: Int64, to scratch: ScratchStore, digest: String? = nil,
+    format: String = "apple-health", rejected: Int = 0
   ) throws -> (counts: IngestCounts, missing: String?) {
     let source = IngestSource(
-      name: "input", format: "test", startedAt: 1000, modifiedAt: generatedAt, decisions: [],
-      idsContainAmounts: idsContainAmounts)
+      name: "input", format: format, startedAt: 1000, modifiedAt: generatedAt, decisions: [])
     var batch = batch
     batch.rejections = (0..<Int64(rejected)).map { Rejection(line: $0, reason: "invalid") }
     var result = (counts: IngestCounts(), missing: String?.none)
-    try (scratch ?? self.scratch).open().ingest(source, isAtomic: false) { writer in
+    try scratch.open().ingest(source, isAtomic: false) { writer in
       try writer.write(batch)
       try writer.finish(
         end: .whole, digest: digest ?? "\(Int64.random(in: 0 ... .max))", generatedAt: generatedAt,
@@ -141,8 +149,8 @@ import Testing
 
   /// Ids that the source states are different for different doses.
   @Test func amountsWithIDsOfTheSourceStay() throws {
-    try bring(Self.export(2.5), 10, idsContainAmounts: false)
-    try bring(Self.export(9.5), 20, idsContainAmounts: false)
+    try bring(Self.export(2.5), 10, format: "test")
+    try bring(Self.export(9.5), 20, format: "test")
     #expect(try amounts() == [2.5, 9.5])
   }
 

@@ -84,7 +84,7 @@ func counted(
       verdicts[item.id] = verdict
       switch verdict {
       case .counts: kept.append(item)
-      case .repeats(let id, _), .otherAmount(let id, _): leftOut[item.id] = id
+      case .repeats(let id, _), .otherAmount(let id, _), .edited(let id, _): leftOut[item.id] = id
       case .sensorValue, .computed, .notChosen: leftOut[item.id] = ""
       }
     }

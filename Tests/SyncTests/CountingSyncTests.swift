@@ -66,7 +66,7 @@ import Testing
       let fate =
         switch verdict {
         case .counts: "counts"
-        case .repeats(_, let source), .otherAmount(_, let source): "as \(source.text)"
+        case .repeats(_, let source), .otherAmount(_, let source), .edited(_, let source): "as \(source.text)"
         case .sensorValue(let source): "of \(source.text)"
         case .computed: "computed"
         case .notChosen: "not chosen"

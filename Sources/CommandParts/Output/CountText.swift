@@ -31,6 +31,9 @@ package enum CountText {
   /// How many items of one source were left out, and the source that counts instead:
   /// `699 doses of Clarity: counted once, as mySugr has them`.
   package static func line(_ line: DoubledItems) -> String {
+    if line.isEdited {
+      return "\(items(line.items, line.kind)) of \(SourceTitle.text(line.source)): \(edited), not counted"
+    }
     if line.source == line.counted, !line.isComputed {
       return
         "\(items(line.items, line.kind)) of \(SourceTitle.text(line.source)): \(secondTime), counted once"
@@ -50,6 +53,9 @@ package enum CountText {
   /// The words for items that one source states twice.
   package static let secondTime =
     "a second time, with another form of the time, in the other unit or under another id"
+
+  /// The words for other states of items that a person edited.
+  package static let edited = "with another amount of an item that a person edited"
 
   /// The words for meals that a program computed.
   package static let computed = "computed from the fat and protein of meals"
@@ -188,6 +194,7 @@ struct LeftOutListing {
       "(left out: \(SourceTitle.text(source)) has it, too, as \(Guid.isValid(id) ? String(id.prefix(8)) : "a reading"))"
     case .otherAmount(let id, let source):
       "(left out: \(SourceTitle.text(source)) has it with \(CountText.otherAmount(item.kind)), as \(Guid.isValid(id) ? String(id.prefix(8)) : "a reading"))"
+    case .edited(let id, _): "(left out: a person edited the item, which counts as \(id.prefix(8)))"
     case .sensorValue(let sensor): "(left out: the own value of the sensor \(SourceTitle.text(sensor)))"
     case .computed: "(left out: \(CountText.computed))"
     case .notChosen: "(left out: another source was chosen)"

@@ -18,6 +18,8 @@ package struct ImportDoubles {
   private(set) var counts: [Line: Int] = [:]
   /// The numbers of new items that another source states with another amount.
   private(set) var otherAmounts: [Line: Int] = [:]
+  /// The numbers of new items that are other states of items that a person edited. `other` is the source itself.
+  private(set) var edited: [Line: Int] = [:]
   /// The numbers of new finger sticks that only repeat a sensor's values. `other` is the sensor.
   private(set) var sensorCopies: [Line: Int] = [:]
   /// The numbers of new meals that a program computed. `other` is the source itself.
@@ -59,7 +61,7 @@ package struct ImportDoubles {
   /// The numbers of the import's items that another source or the sensor has, too.
   package var items: DoubledCount {
     DoubledCount(
-      doubled: counts.values.reduce(0, +) + otherAmounts.values.reduce(0, +),
+      doubled: [counts, otherAmounts, edited].flatMap(\.values).reduce(0, +),
       sensorCopies: sensorCopies.values.reduce(0, +))
   }
 
@@ -69,6 +71,8 @@ package struct ImportDoubles {
     case .repeats(_, let source): other = source
     case .otherAmount(_, let source):
       return otherAmounts[Line(kind: item.kind, source: item.source, other: source), default: 0] += 1
+    case .edited(_, let source):
+      return edited[Line(kind: item.kind, source: item.source, other: source), default: 0] += 1
     case .counts(let others):
       if let first = others.first(where: \.hasOtherAmount) {
         otherAmounts[Line(kind: item.kind, source: item.source, other: first.source), default: 0] += 1
@@ -100,6 +104,11 @@ extension ImportDoubles {
           + "'glucoport list --left-out'; to count both: "
           + quotedCommand("glucoport", "count", "both", line.source.text, line.other.text)
       }
+      + Self.sorted(edited).map { line, items in
+        "\(CountText.items(items, line.kind)) \(CountText.edited): not counted; see 'glucoport list --left-out'; "
+          + "to count both: "
+          + quotedCommand("glucoport", "count", "both", line.source.text, line.source.text)
+      }
       + Self.sorted(computed).map { line, items in
         "\(CountText.items(items, line.kind)) \(CountText.computed): not counted; to count them: "
           + quotedCommand("glucoport", "count", "both", line.source.text, line.source.text)
@@ -115,6 +124,10 @@ extension ImportDoubles {
     Self.sorted(counts).map {
       DoubledObject(kind: $0.line.kind, source: $0.line.source, other: $0.line.other, items: $0.items)
     }
+      + Self.sorted(edited).map {
+        DoubledObject(
+          kind: $0.line.kind, source: $0.line.source, other: $0.line.other, items: $0.items, isEdited: true)
+      }
   }
 
   /// The finger sticks that only repeat a sensor's values, as objects for JSON.
@@ -151,7 +164,7 @@ private struct OwnCopyTally {
     switch verdict {
     case .repeats(_, let source): source == item.source
     case .counts(let others): others.first?.isOwnCopy ?? false
-    case .otherAmount, .sensorValue, .computed, .notChosen: false
+    case .otherAmount, .edited, .sensorValue, .computed, .notChosen: false
     }
   }
 
@@ -159,7 +172,7 @@ private struct OwnCopyTally {
     switch verdict {
     case .repeats(let id, _): brought[id, default: 0] += 1
     case .counts(let others): kept[item.id] = others.count(where: \.isOwnCopy)
-    case .otherAmount, .sensorValue, .computed, .notChosen: break
+    case .otherAmount, .edited, .sensorValue, .computed, .notChosen: break
     }
   }
 }
@@ -195,7 +208,7 @@ package struct DoubledByImport {
         return ownCopies[ingest, default: OwnCopyTally()].count(item, verdict)
       }
       switch verdict {
-      case .repeats, .otherAmount: counts[ingest, default: .init()].doubled += 1
+      case .repeats, .otherAmount, .edited: counts[ingest, default: .init()].doubled += 1
       case .counts(let others) where !others.isEmpty: counts[ingest, default: .init()].doubled += 1
       case .sensorValue: counts[ingest, default: .init()].sensorCopies += 1
       case .counts, .computed, .notChosen: break
@@ -258,14 +271,21 @@ package struct DoubledObject: Encodable {
   let source: String
   let also: String
   let items: Int
+  /// True for other states of items that a person edited; nil for all other items.
+  let edited: Bool?
 
-  init(kind: CountableItem.Kind, source: CountingSource, other: CountingSource, items: Int) {
+  init(
+    kind: CountableItem.Kind, source: CountingSource, other: CountingSource, items: Int,
+    isEdited: Bool = false
+  ) {
     (self.kind, self.items) = (kind.rawValue, items)
+    edited = isEdited ? true : nil
     (self.source, also) = (source.text, other.text)
   }
 
   /// Copies a number that the statistics counted.
   package init(_ line: DoubledItems) {
-    self.init(kind: line.kind, source: line.source, other: line.counted, items: line.items)
+    self.init(
+      kind: line.kind, source: line.source, other: line.counted, items: line.items, isEdited: line.isEdited)
   }
 }

@@ -84,7 +84,7 @@ struct LeftOutCount {
     filter.since = last - seconds + 1
     try store.forEachCounted(filter) { _, _, verdict in
       switch verdict {
-      case .repeats, .otherAmount: count.doubled += 1
+      case .repeats, .otherAmount, .edited: count.doubled += 1
       case .sensorValue: count.sensorCopies += 1
       case .counts, .computed, .notChosen: break
       }

@@ -28,7 +28,7 @@ struct RecordCopies {
     var found: [Copy] = []
     try Self.forEachNear(record, store) { item, verdict in
       switch verdict {
-      case .repeats(record.guid, _), .otherAmount(record.guid, _):
+      case .repeats(record.guid, _), .otherAmount(record.guid, _), .edited(record.guid, _):
         if item.id != record.guid { found.append(Copy(guid: item.id, source: item.source)) }
       default: break
       }

@@ -42,8 +42,6 @@ struct AppleHealthFormat: ExportFormat {
     head.rootElement == "HealthData" ? Recognition(.elements(shape)) : nil
   }
 
-  static var idsContainAmounts: Bool { true }
-
   init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
     generatedAt = head.attribute("value", of: "ExportDate").flatMap { text in
       Field.withText(text) { Self.instant($0.yearFirstTime) }

@@ -78,9 +78,6 @@ protocol ExportFormat: SendableMetatype {
   /// Whether exports of the format are known to repeat rows, so that equal rows need no warning.
   static var repeatsRows: Bool { get }
 
-  /// Whether the id of a dose or meal contains its amount, so that a corrected amount has another id.
-  static var idsContainAmounts: Bool { get }
-
   /// The header for an input that is an empty JSON list, in which a format finds nothing to recognise. Nil
   /// for a format without JSON.
   static var emptyList: Header? { get }
@@ -139,7 +136,6 @@ extension ExportFormat {
   static var database: DatabaseShape? { nil }
   static var passesOffsetsOn: Bool { false }
   static var repeatsRows: Bool { false }
-  static var idsContainAmounts: Bool { false }
   static var picksRows: Bool { false }
   static func personRow(_ row: Row, below above: PersonRow) -> PersonRow { .other }
   static func statedPersons(in head: InputHead) -> [StatedPerson] { head.personAroundObjects(of: Self.self) }

@@ -125,8 +125,6 @@ public struct InputReader {
   package var passesOffsetsOn: Bool { type(of: parser).passesOffsetsOn }
   /// Whether exports of the format are known to repeat rows.
   package var repeatsRows: Bool { type(of: parser).repeatsRows }
-  /// Whether the id of a dose or meal contains its amount, so that a corrected amount has another id.
-  package var idsContainAmounts: Bool { type(of: parser).idsContainAmounts }
 
   /// The statements about the person in the part of the input that was read so far.
   package var statedPersons: [StatedPerson] { people?.stated ?? headPersons + parser.statedPersons }

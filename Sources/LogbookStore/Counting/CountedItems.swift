@@ -6,7 +6,8 @@ import SQLiteRows
 
 extension Store {
   /// People's decisions, and the items between two instants that are left out. These are finger sticks that repeat a
-  /// sensor's value, items that one source states twice, and items that two sources state with different amounts.
+  /// sensor's value, items that one source states twice, and items that two sources state with different amounts. Other
+  /// states of items that a person edited are left out, too.
   package func countingRules(since: Int64?, until: Int64?) throws -> CountingRules {
     var rules = try countingRules()
     rules.sensorCopies = try sensorCopies(since: since, until: until, rules)
@@ -90,17 +91,20 @@ extension Store {
     return finder.finish()
   }
 
-  /// Sets `ownCopies`, `otherAmounts`, `computedMeals` and `hasSingleSources`, as far as they affect the verdicts
-  /// between two instants.
+  /// Sets `editedItems`, `ownCopies`, `otherAmounts`, `computedMeals` and `hasSingleSources`, as far as they affect the
+  /// verdicts between two instants.
   package func addCopies(to rules: inout CountingRules, since: Int64?, until: Int64?) throws {
     let margin = CountingMargin.seconds + OwnCopies.marginSeconds
     var filter = ItemFilter()
     (filter.readingKinds, filter.recordKinds) = (CountingContext.readingKinds, CountingContext.recordKinds)
     (filter.since, filter.until) = (since.map { $0 - margin }, until.map { $0 + margin })
+    rules.editedItems = try editedItems(since: filter.since, until: filter.until, rules)
+    let edited = rules.editedItems
     var (copies, others, near) = (OwnCopyFinder(rules), OtherAmountFinder(rules), NearItems())
     var computed = ComputedMealFinder(rules)
     var sources = SourcesOfKinds()
     func add(_ item: CountableItem) {
+      if edited.leavesOut(item) { return }
       copies.add(item)
       others.add(item)
     }

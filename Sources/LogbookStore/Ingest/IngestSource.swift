@@ -40,8 +40,6 @@ package struct IngestSource: Sendable {
   package let isMerge: Bool
   /// Whether the source is known to repeat rows, so that equal rows need no warning.
   package let repeatsRows: Bool
-  /// Whether the id of a dose or meal contains its amount; see `CorrectedAmounts`.
-  package let idsContainAmounts: Bool
   /// The numbers of the imports of other sheets of the same workbook in this run.
   package let earlierSheets: [Int64]
 
@@ -51,11 +49,10 @@ package struct IngestSource: Sendable {
     mayWait: Bool = false, restoresWithdrawn: Bool = false, zone: InputZone? = nil,
     acceptsPerson: Bool = false,
     persons: [StatedPerson] = [], isExport: Bool = false, isMerge: Bool = false, repeatsRows: Bool = false,
-    idsContainAmounts: Bool = false, earlierSheets: [Int64] = []
+    earlierSheets: [Int64] = []
   ) {
     (self.isExport, self.isMerge) = (isExport, isMerge)
     (self.repeatsRows, self.earlierSheets) = (repeatsRows, earlierSheets)
-    self.idsContainAmounts = idsContainAmounts
     self.acceptsPerson = acceptsPerson
     self.persons = persons
     self.name = name

@@ -122,8 +122,7 @@ extension IngestWriter {
     // The doses that this import hid or showed so far must be known.
     try WithdrawalChanges.apply(database, withdrawals)
     var doses = RetypedDoses(database, ingest: id)
-    let amounts =
-      source.idsContainAmounts ? try CorrectedAmounts.pairs(database, ingest: id, source.format) : []
+    let amounts = try CorrectedAmounts.pairs(database, ingest: id, source.format)
     let (updated, kept) = try doses.write(records.retypedPairs, amounts: amounts)
     try BroughtItems.state(records: doses.withdrawals, database, at: now)
     state.counts.newRecords -= updated + kept

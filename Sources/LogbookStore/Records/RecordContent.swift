@@ -44,6 +44,22 @@ struct RecordContent {
       isDeleted: state.isDeleted)
   }
 
+  /// Parses the text that `text` returns; nil for another text.
+  init?(text: String) {
+    guard let end = text.firstIndex(of: " ") else { return nil }
+    let digits = text[..<end]
+    let sign = digits.dropFirst().firstIndex { $0 == "+" || $0 == "-" }
+    guard let time = Int64(digits[..<(sign ?? end)]) else { return nil }
+    if let sign {
+      guard let offset = Int(digits[sign...]) else { return nil }
+      statedOffset = offset
+    } else {
+      statedOffset = nil
+    }
+    (deviceTime, fields, isDeleted) = (time, String(text[text.index(after: end)...]), false)
+    self.text = text
+  }
+
   /// Whether a stored record has the content of this row of an export. A row without an offset agrees with
   /// any stated offset.
   func isStated(by stored: RecordContent) -> Bool {

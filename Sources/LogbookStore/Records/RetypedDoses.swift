@@ -22,6 +22,7 @@ import SQLiteRows
 ///
 /// The amount of a dose or meal may also be part of its identity. `CorrectedAmounts` finds records that differ only
 /// in it. Such a record is corrected if its app has one record of the kind at this second in each of both exports.
+/// What a person edited does not matter for it.
 ///
 /// The device that a row of a table names is part of the identity of its doses and meals. Otherwise equal doses of two
 /// pens at one time would be one dose. A table that gets a column of devices has all of them a second time. If two exports
@@ -84,13 +85,16 @@ struct RetypedDoses {
   /// The earlier doses that a warning names, each with the later one.
   private var doubts: [(old: Dose, other: Dose)] = []
 
+  /// The guids of the earlier doses that stay visible, since a person edited them.
+  private var edited: Set<String> = []
+
   init(_ database: Database, ingest: Int64) { (self.database, self.ingest) = (database, ingest) }
 
   /// The guids of the withdrawals that were written, or stated once more.
   private(set) var withdrawals: Set<String> = []
 
-  /// The guids of the earlier doses in the warning.
-  var named: Set<String> { Set(doubts.map(\.old.guid)) }
+  /// The guids of the earlier doses in the warning, and of those that a person edited and that were corrected.
+  var named: Set<String> { edited.union(doubts.map(\.old.guid)) }
 
   private static let usePairQuery = pairQuery(differOnlyInUse)
   private static let devicePairQuery = pairQuery(differOnlyInDevice)
@@ -136,20 +140,21 @@ struct RetypedDoses {
       AND (y.utc_offset, y.offset_source) = (x.utc_offset, x.offset_source))
     """
 
-  /// Hides doses that an undo or redo of an import shows again, if a later export has them with another use, and the
-  /// reverse.
+  /// Hides doses that an undo or redo of an import shows again, if a later export has them with another use or amount.
+  /// Shows doses again that no remaining export corrects.
   ///
   /// - Parameter now: the host's clock in UTC seconds.
   static func writeAfterUndo(of ingest: Int64, at now: Int64, _ database: Database) throws {
     let rows = try Row.fetchAll(database.cachedStatement(sql: storedPairQuery), arguments: [ingest])
-    guard !rows.isEmpty else { return }
+    let amounts = try CorrectedAmounts.storedPairs(database, ingest: ingest)
+    guard !rows.isEmpty || !amounts.isEmpty else { return }
     try IngestWriter.requireTables(database)
     var doses = RetypedDoses(database, ingest: ingest)
     _ = try doses.write(
       rows.map { row in
         let row = StoredRow(row, of: "record")
         return Pair(given: try row[0], other: try row[1])
-      })
+      }, amounts: amounts)
     try BroughtItems.state(records: doses.withdrawals, database, at: now)
   }
 
@@ -198,6 +203,10 @@ struct RetypedDoses {
       let (imports, isHidden) = try decision(on: old, candidates)
       for ingest in imports { statements[ingest, default: []].append(old.withdrawal(isHidden: isHidden)) }
       guard isHidden, !imports.isEmpty, !old.isWithdrawn else { continue }
+      if old.isEdited {
+        edited.insert(guid)
+        continue
+      }
       if old.isNew { kept.insert(guid) }
       updated.formUnion(
         candidates.filter { $0.isNew && $0.imports.keys.contains(where: imports.contains) }.map(\.guid))
@@ -248,8 +257,11 @@ extension RetypedDoses {
 
   private mutating func verdict(on old: Dose, _ other: Dose) throws -> Verdict {
     let records = sameSecond[old.guid]?.compactMap { doses[$0] }
-    if let records, old.details != other.details || !records.allSatisfy(\.isImported) { return .unknown }
-    guard old.isImported, other.isImported, !other.isWithdrawn || other.isRetyped else { return .unknown }
+    if let records, old.details != other.details || !records.allSatisfy(\.isOfExport) { return .unknown }
+    // An edit of the use or of another part may have made two doses equal.
+    guard records != nil || old.isImported && other.isImported, !other.isWithdrawn || other.isRetyped else {
+      return .unknown
+    }
     if records == nil, old.content.fields == other.content.fields { return try deviceVerdict(on: old, other) }
     if records == nil, old.use.isEmpty != other.use.isEmpty {
       let imports = Set(other.imports.keys)
@@ -398,7 +410,8 @@ extension RetypedDoses {
   private static let doseQuery = """
     SELECT record.guid, record.fields, record.device_time, record.utc_offset, record.offset_source, record.ingest,
       \(ContentExport.isImported), \(ContentExport.isFromRemote), coalesce(\(ContentExport.generated), 0),
-      coalesce(\(ContentExport.modified), 0), \(Withdrawn.record), record.version = 1 AND record.ingest IS ?2
+      coalesce(\(ContentExport.modified), 0), \(Withdrawn.record), record.version = 1 AND record.ingest IS ?2,
+      record.imported
     FROM record WHERE record.guid = ?1
     """
 
@@ -424,14 +437,17 @@ extension RetypedDoses {
     let own: Int64? = try found[5]
     let imports = try Row.fetchAll(
       database.cachedStatement(sql: Self.importQuery), arguments: [guid, own])
-    let content = RecordContent(
+    let present = RecordContent(
       fields: try found[1], deviceTime: try found[2], utcOffset: try found[3], offsetSource: try found[4],
       isDeleted: false)
+    let text: String? = try found[12]
+    let imported = text.flatMap(RecordContent.init(text:))
+    let content = imported ?? present
     let fields = try RecordFields(stored: content.fields, of: guid)
     let details = RecordFields(fields.values.filter { !["units", "carbs"].contains($0.key) })
     var dose = Dose(
       guid: guid, use: fields.subtype, details: details, content: content, ingest: own,
-      isImported: try found[6], isWithdrawn: try found[10], isNew: try found[11])
+      isOfExport: imported != nil, isImported: try found[6], isWithdrawn: try found[10], isNew: try found[11])
     if try found[7] { dose.remoteAge = Dose.Age(generated: try found[8], modified: try found[9], order: 0) }
     for row in imports.map({ StoredRow($0, of: "ingest") }) {
       let age = Dose.Age(generated: try row[1], modified: try row[2], order: try row[3])
@@ -488,10 +504,13 @@ private struct Dose {
   let use: String
   /// The fields without the amount.
   let details: RecordFields
+  /// The content that an export stated. If the store does not know it, the present content.
   let content: RecordContent
   /// The import that wrote the dose; nil if the dose came from the remote.
   let ingest: Int64?
-  /// Whether the content is what an import wrote.
+  /// Whether the store knows what an export stated.
+  let isOfExport: Bool
+  /// Whether the present content is what an import wrote.
   let isImported: Bool
   let isWithdrawn: Bool
   /// Whether this import added the dose.
@@ -503,6 +522,8 @@ private struct Dose {
   /// The age of the export from which another store imported the dose.
   var remoteAge: Age?
 
+  /// Whether a person changed what an import wrote.
+  var isEdited: Bool { isOfExport && !isImported }
   var time: DeviceTime { DeviceTime(seconds: content.deviceTime) }
   /// The age of the last export with the dose.
   var lastAge: Age { max(imports.values.map(\.age).max() ?? .unknown, remoteAge ?? .unknown) }

@@ -250,7 +250,7 @@ package struct DayTally: Sendable {
       dot.others = others.filter { !$0.isOwnCopy }
       for other in others { dot.marks.formUnion(other.marks.intersection(Self.shownMarks)) }
       if reading.kind == .scan { days[index].scans.append(dot) } else { days[index].sticks.append(dot) }
-    case .repeats(_, let source), .otherAmount(_, let source):
+    case .repeats(_, let source), .otherAmount(_, let source), .edited(_, let source):
       dot.omission = .repeats(source)
       days[index].leftOutSticks.append(dot)
     case .computed, .notChosen:
@@ -286,7 +286,7 @@ package struct DayTally: Sendable {
     }
     switch verdict {
     case .counts(let others): days[index].events.append(event(others.filter { !$0.isOwnCopy }, nil))
-    case .repeats(_, let source), .otherAmount(_, let source):
+    case .repeats(_, let source), .otherAmount(_, let source), .edited(_, let source):
       days[index].leftOutEvents.append(event([], .repeats(source)))
     case .computed: days[index].leftOutEvents.append(event([], .computed))
     case .notChosen: days[index].leftOutEvents.append(event([], .notChosen))
