@@ -9,8 +9,8 @@
 /// sources must have equal items at equal seconds in more than five minutes. There must be at least four such minutes
 /// for each minute with different amounts.
 ///
-/// The item that `CountableItem.precedes` the other one counts. The later export is not known in every store, and
-/// every store must get the same result.
+/// An item that a person edited counts. Otherwise the item that `CountableItem.precedes` the other one counts. The later
+/// export is not known in every store, and every store must get the same result.
 package struct OtherAmounts: Hashable, Sendable {
   /// An item that is left out, and the one with another amount that counts.
   fileprivate struct Pair: Hashable, Sendable {
@@ -148,11 +148,18 @@ package struct OtherAmountFinder {
     guard mine.count == 1, theirs.count == 1, mine[0].hasOtherAmount(than: theirs[0]),
       !rules.separates(mine[0], theirs[0])
     else { return }
-    let (kept, other) = mine[0].precedes(theirs[0]) ? (mine[0], theirs[0]) : (theirs[0], mine[0])
+    let (kept, other) = isKept(mine[0], before: theirs[0]) ? (mine[0], theirs[0]) : (theirs[0], mine[0])
     guard rules.isChosen(kept.kind, kept.source, shown: kept.shown) else { return }
     evidence[sources, default: OtherAmounts.Evidence()].pairs.append(
       OtherAmounts.Pair(
         leftOut: other.id, repetition: Repetition(other, hasOtherAmount: true), kept: kept.id,
         keptSource: kept.source, instant: instant))
+  }
+
+  /// Whether the amount of an item counts, and not that of another one. A person's edit counts before what exports
+  /// state, and a later edit before an earlier one.
+  private func isKept(_ item: CountableItem, before other: CountableItem) -> Bool {
+    item.editedAt == other.editedAt
+      ? item.precedes(other) : item.editedAt ?? .min > other.editedAt ?? .min
   }
 }

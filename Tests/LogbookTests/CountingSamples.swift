@@ -14,12 +14,13 @@ enum CountingSample {
   static func dose(
     _ units: Double, at seconds: Int64, _ source: CountingSource, subtype: String = "rapid",
     offset: Int32 = 0, form: OffsetSource = .stated,
-    id: String? = nil, fields: [String: FieldValue] = [:]
+    id: String? = nil, fields: [String: FieldValue] = [:], editedAt: Int64? = nil
   ) -> CountableItem? {
     var fields = RecordFields(fields)
     fields["units"] = .number(units)
     if !subtype.isEmpty { fields["subtype"] = .text(subtype) }
-    return record(.insulin, fields, at: seconds, source, offset: offset, form: form, id: id)
+    return record(
+      .insulin, fields, at: seconds, source, offset: offset, form: form, id: id, editedAt: editedAt)
   }
 
   static func meal(
@@ -32,13 +33,13 @@ enum CountingSample {
   static func record(
     _ kind: RecordKind, _ fields: RecordFields, at seconds: Int64, _ source: CountingSource,
     offset: Int32 = 0, form: OffsetSource = .stated,
-    id: String? = nil
+    id: String? = nil, editedAt: Int64? = nil
   ) -> CountableItem? {
     CountableItem(
       kind, fields, id: id ?? "\(source.text) \(kind) \(seconds) \(fields.json)",
       deviceTime: DeviceTime(seconds: morning + seconds),
       placement: Placement(utcOffset: offset, source: form),
-      source: source)
+      source: source, editedAt: editedAt)
   }
 
   static func stick(

@@ -37,6 +37,23 @@ struct OtherAmountTests {
     #expect(others.map(\.source) == [Sample.phone] && others.map(\.hasOtherAmount) == [true])
   }
 
+  /// A person often sees two equal rows and edits the one that does not count.
+  @Test func theAmountThatAPersonEditedCounts() {
+    let time = 4 * Self.day + 3633
+    func counted(_ diary: Int64?, _ phone: Int64?) -> Set<String> {
+      let doses = [
+        Sample.dose(7, at: time, Sample.diary, id: "diary", editedAt: diary),
+        Sample.dose(5, at: time, Sample.phone, id: "phone", editedAt: phone),
+      ]
+      return Self.ids(Self.equal(0..<10) + doses).intersection(["diary", "phone"])
+    }
+    #expect(counted(nil, 5) == ["phone"])
+    #expect(counted(5, nil) == ["diary"])
+    #expect(counted(5, 6) == ["phone"])
+    #expect(counted(6, 5) == ["diary"])
+    #expect(counted(nil, nil) == ["diary"])
+  }
+
   @Test func mealsAndFingerSticksWithAnOlderAmountCountOnce() {
     let meals = [Sample.meal(75, at: 3633, Sample.diary), Sample.meal(55, at: 3633, Sample.phone)]
     #expect(countedWithCopies(Self.equal(0..<10) + meals).leftOut.count == 11)

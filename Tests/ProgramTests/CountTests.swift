@@ -514,4 +514,26 @@ struct CountTests {
     let hidden = try await program.run("record", "hide", String(id))
     #expect(hidden.errors.contains("and that counts now"), "\(hidden.errors)")
   }
+
+  /// The list shows both rows alike, so a person may take the one that does not count.
+  @Test(arguments: ["hide", "delete"]) func hidingACopyOfADoseReportsTheOneThatStillCounts(
+    _ command: String
+  ) async throws {
+    let program = try Self.program()
+    _ = try await Self.importBoth(program)
+    let doses = try await program.run("list", "--kind", "insulin", "--format", "ndjson").output.split(
+      separator: "\n"
+    ).filter { $0.contains("6.5") }
+    let (copy, counting) = (
+      try #require(doses.first { $0.contains("apple-health") }),
+      try #require(doses.first { $0.contains("mysugr") })
+    )
+    func id(_ line: Substring) throws -> String {
+      String(try #require(line.firstMatch(of: /"(?:id|guid)":"([0-9a-f]{8})/)?.1))
+    }
+    let outcome = try await program.run("record", command, try id(copy))
+    #expect(
+      outcome.errors.contains("has the same insulin as \(try id(counting)), and that still counts"),
+      "\(outcome.errors)")
+  }
 }

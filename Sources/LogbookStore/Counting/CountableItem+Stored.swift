@@ -27,7 +27,8 @@ extension CountableItem {
     guard [.insulin, .food].contains(record.kind), !record.isWithdrawn, !record.isDeleted else { return nil }
     self.init(
       record.kind, fields ?? record.decodedFields(), id: record.guid, deviceTime: record.deviceTime,
-      placement: record.placement, source: record.countingSource)
+      placement: record.placement, source: record.countingSource,
+      editedAt: record.editedAt)
   }
 }
 
