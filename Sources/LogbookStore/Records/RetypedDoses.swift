@@ -201,7 +201,8 @@ struct RetypedDoses {
       guard let old = doses[guid] else { continue }
       let candidates = guids.sorted().compactMap { doses[$0] }
       let (imports, isHidden) = try decision(on: old, candidates)
-      for ingest in imports { statements[ingest, default: []].append(old.withdrawal(isHidden: isHidden)) }
+      let withdrawal = (doses[guid] ?? old).withdrawal(isHidden: isHidden)
+      for ingest in imports { statements[ingest, default: []].append(withdrawal) }
       guard isHidden, !imports.isEmpty, !old.isWithdrawn else { continue }
       if old.isEdited {
         edited.insert(guid)
@@ -250,7 +251,13 @@ extension RetypedDoses {
       isCurrent = false
     }
     if !imports.isEmpty { return old.isDecidedByPerson ? ([], true) : (imports, true) }
-    if isCurrent, old.isRetyped { return (old.lastImports, false) }
+    if isCurrent, old.isRetyped {
+      // `EditedItems` must know which records are one dose, also if no remaining export shows it.
+      doses[old.guid]?.isOneOfSecond =
+        sameSecond[old.guid] != nil
+        && others.allSatisfy { Set($0.imports.keys).isDisjoint(with: old.imports.keys) }
+      return (old.lastImports, false)
+    }
     if let doubt, !old.isWithdrawn, !doubt.isWithdrawn { doubts.append((old, doubt)) }
     return ([], false)
   }
@@ -347,12 +354,14 @@ extension RetypedDoses {
     on old: Dose, _ other: Dose, _ later: [Int64: Dose.Export], _ records: [Dose]
   ) -> Verdict {
     func isSingle(_ dose: Dose, in ingest: Int64) -> Bool {
-      records.allSatisfy { $0.guid == dose.guid || $0.imports[ingest] == nil }
+      records.allSatisfy { $0.guid == dose.guid || $0.imports[ingest] == nil && !$0.undone.contains(ingest) }
     }
+    let exports = old.lastImports.isEmpty ? old.undone : old.lastImports
     // Other stores imported the records without imports here, perhaps from one export.
     let wasSingle =
-      old.lastImports.isEmpty
-      ? records.count { $0.imports.isEmpty } == 1 : old.lastImports.allSatisfy { isSingle(old, in: $0) }
+      exports.isEmpty
+      ? records.count { $0.imports.isEmpty && $0.undone.isEmpty } == 1
+      : exports.allSatisfy { isSingle(old, in: $0) }
     // Rejected rows do not matter: an earlier export's row with the same amount was accepted.
     let sure = later.filter { $0.value.isWhole && isSingle(other, in: $0.key) }
     return wasSingle && other.ingest != nil && !sure.isEmpty ? .corrected(Set(sure.keys)) : .unknown
@@ -415,17 +424,18 @@ extension RetypedDoses {
     FROM record WHERE record.guid = ?1
     """
 
-  /// The SQL query for the imports whose exports have a record. The last two columns state whether the import read
-  /// the whole export without leaving out rows, and whether it rejected no row.
+  /// The SQL query for the imports whose exports have a record. The last columns state whether the import read
+  /// the whole export without leaving out rows, whether it rejected no row, and whether it is undone.
   private static let importQuery = """
     SELECT w.id, \(ExportAge.generated("w")), \(ExportAge.modified("w")), \(RecordWriter.importOrder("w")),
       CASE WHEN w.outcome = 'whole' AND json_valid(w.counts)
         THEN NOT EXISTS (SELECT 1 FROM json_each(w.counts, '$.skipped') AS s WHERE s.key LIKE 'row with another %')
         ELSE 0 END,
-      CASE WHEN json_valid(w.counts) THEN coalesce(json_extract(w.counts, '$.rejected'), 0) = 0 ELSE 0 END
+      CASE WHEN json_valid(w.counts) THEN coalesce(json_extract(w.counts, '$.rejected'), 0) = 0 ELSE 0 END,
+      \(ImportContribution.isUndone(of: "w"))
     FROM ingest AS w
     WHERE w.id IN (SELECT o.ingest FROM ingest_record AS o WHERE o.guid = ?1 UNION ALL SELECT ?2)
-      AND w.finished_at IS NOT NULL AND w.digest IS NOT NULL AND NOT \(ImportContribution.isUndone(of: "w"))
+      AND w.finished_at IS NOT NULL AND w.digest IS NOT NULL
     """
 
   private func dose(_ guid: String) throws -> Dose? {
@@ -450,6 +460,10 @@ extension RetypedDoses {
       isOfExport: imported != nil, isImported: try found[6], isWithdrawn: try found[10], isNew: try found[11])
     if try found[7] { dose.remoteAge = Dose.Age(generated: try found[8], modified: try found[9], order: 0) }
     for row in imports.map({ StoredRow($0, of: "ingest") }) {
+      if try row[6] {
+        dose.undone.insert(try row[0])
+        continue
+      }
       let age = Dose.Age(generated: try row[1], modified: try row[2], order: try row[3])
       dose.imports[try row[0]] = Dose.Export(age: age, isWhole: try row[4], hasNoRejection: try row[5])
     }
@@ -517,8 +531,12 @@ private struct Dose {
   let isNew: Bool
   var isRetyped = false
   var isDecidedByPerson = false
+  /// Whether the exports that are left show that the dose is one with those of the same second.
+  var isOneOfSecond = false
   /// The exports with the dose, by the numbers of their imports.
   var imports: [Int64: Export] = [:]
+  /// The numbers of the undone imports whose exports have the dose.
+  var undone: Set<Int64> = []
   /// The age of the export from which another store imported the dose.
   var remoteAge: Age?
 
@@ -532,7 +550,8 @@ private struct Dose {
 
   func withdrawal(isHidden: Bool) -> ImportedRecord {
     let withdrawal = Withdrawal(
-      .record(guid), isHidden: isHidden, reason: isHidden ? RetypedDoses.corrected : RetypedDoses.restored,
+      .record(guid), isHidden: isHidden,
+      reason: isHidden || isOneOfSecond ? RetypedDoses.corrected : RetypedDoses.restored,
       content: content.withdrawalDigest)
     var record = ImportedRecord(
       kind: .withdrawal, at: time, placement: Placement(utcOffset: 0, source: .stated),
