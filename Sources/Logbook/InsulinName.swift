@@ -87,8 +87,8 @@ package enum InsulinName {
     return [mixed, long, rapid].first { $0.brands.contains(name) }?.subtype
   }
 
-  /// The bytes of each brand with its subtype, by the first byte. An import asks for each dose, and a search of
-  /// the text for one brand after another takes longer than all other work for the dose.
+  /// The bytes of each brand with its subtype, by the first byte. A search for one brand after another would take
+  /// longer than all other work for a dose.
   private static let brandsByFirstByte = Dictionary(
     grouping: [mixed, long, rapid].flatMap { names in
       names.brands.map { (bytes: Array($0.utf8), subtype: names.subtype) }

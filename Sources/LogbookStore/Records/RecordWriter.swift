@@ -31,8 +31,8 @@ final class RecordWriter {
   /// The doses of this input that may be retyped doses of another export.
   private(set) var retypedPairs: [RetypedDoses.Pair] = []
   private static let maxKept = 1000
-  /// The size of the connection's cache once it writes records. The guids of records are random, so with the
-  /// small cache of an import each record would write pages to the disk and read them again.
+  /// The size of the connection's cache once it writes records. The guids of records are random. With the small
+  /// cache of an import, each record would write pages to the disk and read them again.
   private static let cacheKiB = 4096
   private var hasCache = false
   private let ordinals: RecordOrdinals
@@ -321,18 +321,26 @@ extension RecordWriter {
     """
 
   /// The SQL condition that the content of a record is of an earlier export than that of the import `this`.
-  /// No import of a later export may have stated the content. The import that wrote a visible record does not
-  /// count if it is undone.
-  static let isOfEarlierExport = """
-    ((\(ageOrder("this")) > \(placeOfRecord) OR (\(ContentExport.isOfUndoneImport) AND NOT \(Withdrawn.record)))
-      AND NOT \(isStatedLater))
+  /// No import of a later export may have stated the content.
+  static let isOfEarlierExport = "(\(ageOrder("this")) > \(placeOfRecord) AND NOT \(isStatedLater))"
+
+  /// The SQL condition that an undone import wrote the content of a visible record, which other imports state, too.
+  /// No import of a later export than that of the import `this` may be among them.
+  private static let isOfUndoneImport = """
+    (\(ContentExport.isOfUndoneImport) AND NOT \(Withdrawn.record) AND NOT EXISTS (
+      SELECT 1 FROM ingest AS w WHERE w.id <> this.id AND \(StatedContents.isValid)
+        AND \(ageOrder("w")) >= \(ageOrder("this"))
+        AND coalesce(
+          (SELECT \(StatedContents.isCurrent) FROM stated_content AS s
+            WHERE (s.guid, s.ingest) = (record.guid, w.id)),
+          EXISTS (SELECT 1 FROM ingest_record AS o WHERE (o.guid, o.ingest) = (record.guid, w.id)))))
     """
 
   /// The SQL condition for a record that a row of this import may change: only imports of older exports wrote
   /// or stated its content, in this or another store. A withdrawn record counts as older than any export.
   static let isOutdated = """
     record.guid = c.guid AND this.id = :ingest AND record.deleted = 0 AND \(ContentExport.isImported)
-      AND (\(isOfEarlierExport)
+      AND (\(isOfEarlierExport) OR \(isOfUndoneImport)
         OR (:restoresWithdrawn AND record.guid NOT IN (SELECT value FROM json_each(:deleted))
           AND EXISTS (SELECT 1 FROM listed_record AS l WHERE l.guid = record.guid AND l.is_withdrawn = 1)))
     """

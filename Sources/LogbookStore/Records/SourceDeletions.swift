@@ -209,7 +209,8 @@ extension SourceDeletions {
     guard !withdrawals.isEmpty else { return 0 }
     let writer = try RecordWriter(database, ingest: ingest, format: "")
     let new = try writer.write(withdrawals.map(\.record)).new
-    return try new + writer.finish().updated
+    // What an undone import of a later export stated about a record does not count.
+    return try new + writer.finish(restoresWithdrawn: true).updated
   }
 
   private func insert(_ withdrawal: RecordWithdrawal, guid: String, ingest: Int64) throws {

@@ -42,7 +42,7 @@ struct StatedContents {
   private static let isFromRemote = "\(ContentExport.isImported) AND \(ContentExport.isFromRemote)"
 
   /// The SQL condition that an import `w` has ended and is not undone.
-  private static let isValid =
+  static let isValid =
     "w.outcome IN ('whole', 'truncated') AND NOT \(ImportContribution.isUndone(of: "w"))"
 
   /// The SQL condition that a valid import of this store stated the present content of a record whose imports
