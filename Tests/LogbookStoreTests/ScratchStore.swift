@@ -46,11 +46,13 @@ final class ScratchStore {
   @discardableResult
   func ingest(
     _ batches: IngestBatch..., format: String = "test", isAtomic: Bool = false, generatedAt: Int64? = nil,
-    modifiedAt: Int64? = nil, end: InputEnd = .whole, digest: String = UUID().uuidString
+    modifiedAt: Int64? = nil, end: InputEnd = .whole, digest: String = UUID().uuidString,
+    restoresWithdrawn: Bool = false
   ) throws -> IngestCounts {
     let store = try open()
     let source = IngestSource(
-      name: "input", format: format, startedAt: 1000, modifiedAt: modifiedAt, decisions: [])
+      name: "input", format: format, startedAt: 1000, modifiedAt: modifiedAt, decisions: [],
+      restoresWithdrawn: restoresWithdrawn)
     var counts = IngestCounts()
     try store.ingest(source, isAtomic: isAtomic) { writer in
       for batch in batches { try writer.write(batch) }

@@ -93,30 +93,47 @@ import Testing
   func aStoreShowsTheLatestExportsThatAreNotUndoneInAnyOrder(_ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let scratch = try ScratchStore()
-    var (imports, undone, log): ([Int: Int64], Set<Int>, [String]) = ([:], [], [])
+    var (imports, undone, log): ([Int: [Int64]], Set<Int>, [String]) = ([:], [], [])
     for step in 0..<Int.random(in: 3...11, using: &random) {
       let week = try #require(Week.all.randomElement(using: &random))
       let number = week.number
       let age = Make.noon + 172_800 + Int64(number) * 3600
+      func bring(restoresWithdrawn: Bool = false) throws {
+        try scratch.ingest(
+          week.batchWithDeletions, generatedAt: age, modifiedAt: age, digest: "file \(number)",
+          restoresWithdrawn: restoresWithdrawn)
+      }
+      func noteImport() throws {
+        imports[number, default: []].append(
+          Int64(try scratch.number("SELECT max(id) FROM ingest WHERE digest <> ''")))
+      }
       if undone.contains(number), Bool.random(using: &random) {
-        // A job imports the file again. Its items stay hidden, and it changes no others.
-        try scratch.ingest(
-          week.batchWithDeletions, generatedAt: age, modifiedAt: age, digest: "file \(number)")
-        log.append("import \(number) again")
-      } else if let ingest = imports[number] {
-        let editor = try scratch.open(.editor)
-        let now = Int64(5000 + step)
-        if undone.remove(number) != nil {
-          _ = try editor.redo(ingest, at: now)
+        if Bool.random(using: &random) {
+          // A job imports the file again. Its items stay hidden, and it changes no others.
+          try bring()
+          log.append("import \(number) again")
         } else {
-          _ = try editor.undo(ingest, group: Digest.uuid(of: ["\(now)"]), at: now)
-          undone.insert(number)
+          try bring(restoresWithdrawn: true)
+          try noteImport()
+          undone.remove(number)
+          log.append("restore \(number)")
         }
-        log.append("\(undone.contains(number) ? "undo" : "redo") \(number)")
+      } else if let ingests = imports[number] {
+        let editor = try scratch.open(.editor)
+        let isUndone = undone.remove(number) != nil
+        for (index, ingest) in ingests.enumerated() {
+          let now = Int64(5000 + 10 * step + index)
+          if isUndone {
+            _ = try editor.redo(ingest, at: now)
+          } else {
+            _ = try editor.undo(ingest, group: Digest.uuid(of: ["\(now)"]), at: now)
+          }
+        }
+        if !isUndone { undone.insert(number) }
+        log.append("\(isUndone ? "redo" : "undo") \(number)")
       } else {
-        try scratch.ingest(
-          week.batchWithDeletions, generatedAt: age, modifiedAt: age, digest: "file \(number)")
-        imports[number] = Int64(try scratch.number("SELECT max(id) FROM ingest WHERE digest <> ''"))
+        try bring()
+        try noteImport()
         log.append("import \(number)")
       }
       let valid = Week.all.filter { imports[$0.number] != nil && !undone.contains($0.number) }

@@ -19,14 +19,13 @@ extension IngestWriter {
     let same = held.filter { known.contains($0.input.input) }
     let hidden = try Self.hiddenReadings(database)
     if source.restoresWithdrawn {
-      let groups = Set(same.map(\.input.group))
-      try InputRestoration(database, at: now).end(held.filter { groups.contains($0.input.group) })
+      try endUndo(of: same, held, at: now)
     } else if !same.isEmpty {
       try finishUndone()
       return
     }
     if try readsFile, !state.statesIdentities {
-      try finishRecords(restoresWithdrawn: same.isEmpty)
+      try finishRecords(restoresWithdrawn: true)
       try database.executeCached(
         sql: "UPDATE ingest SET shows_withdrawn = 1 WHERE id = ?", arguments: [id])
       let brought = try BroughtItems(WithdrawalChanges.items(database), database)
@@ -39,6 +38,25 @@ extension IngestWriter {
     try WithdrawalChanges.apply(database, withdrawals)
     state.counts.restoredReadings = max(0, try hidden - Self.hiddenReadings(database))
     state.counts.withdrawnReadings = max(0, state.counts.withdrawnReadings - state.counts.restoredReadings)
+  }
+
+  /// Ends the withdrawals of this input, and gives the records the contents that they have after a `redo`.
+  ///
+  /// - Parameter held: all valid withdrawals.
+  private func endUndo(
+    of same: [(guid: String, input: WithdrawnInput)], _ held: [(guid: String, input: WithdrawnInput)],
+    at now: Int64
+  ) throws {
+    let groups = Set(same.map(\.input.group))
+    try InputRestoration(database, at: now).end(held.filter { groups.contains($0.input.group) })
+    try WithdrawalChanges.apply(database, withdrawals)
+    for importID in Set(same.map(\.input.importID)).sorted() {
+      let own = try Int64.fetchOne(
+        database.cachedStatement(sql: "SELECT id FROM ingest WHERE guid = ?"), arguments: [importID])
+      guard let own else { continue }
+      try StatedContents(database).restoreContents(of: own, at: now)
+      try StatedContents(database).noteWriters(after: own)
+    }
   }
 
   /// Ends the writing of records of an input that is undone. The import changes no record. It counts neither as a

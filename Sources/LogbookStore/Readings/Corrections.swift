@@ -106,7 +106,8 @@ final class Corrections {
     return try imports.reduce(0) { count, ingest in
       let writer = try RecordWriter(database, ingest: ingest, format: "")
       let new = try writer.write(records[ingest] ?? []).new
-      return try count + new + writer.finish().updated
+      // What an undone import of a later export stated about a reading does not count.
+      return try count + new + writer.finish(restoresWithdrawn: true).updated
     }
   }
 

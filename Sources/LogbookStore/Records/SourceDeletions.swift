@@ -66,25 +66,28 @@ final class SourceDeletions {
         arguments: ["ingest": ingest, "last": last, "step": Self.step])
       guard let end = rows.last else { break }
       last = try StoredRow(end, of: "record")[0]
-      hidden += try write(
-        rows.compactMap { row in
-          let row = StoredRow(row, of: "record")
-          let withdrawal = try withdrawal(row)
-          guard let own = withdrawal.guid else { return nil }
-          // `write` compares the age of this export with the age in an existing withdrawal, so an existing
-          // withdrawal is always passed to it.
-          let isLatest: Bool = try row[5]
-          if try RecordEditor.exists(own, database) { return withdrawal }
+      var (latest, others): ([RecordWithdrawal], [RecordWithdrawal]) = ([], [])
+      for row in rows.map({ StoredRow($0, of: "record") }) {
+        let withdrawal = try withdrawal(row)
+        guard let own = withdrawal.guid else { continue }
+        let isLatest: Bool = try row[5]
+        // `write` compares the age of this export with the age in an existing withdrawal, so an existing
+        // withdrawal is always passed to it.
+        if try !RecordEditor.exists(own, database) {
           let exports = try imports(ofRecord: try row[0])
           if !isLatest {
             // The record stays visible until the last later export is undone.
-            guard let last = exports.first, last.isOwn else { return nil }
+            guard let last = exports.first, last.isOwn else { continue }
             try insert(withdrawal.restored(), guid: own, ingest: last.ingest)
           }
           try state(withdrawal.restored(), of: own, by: exports.map(\.ingest))
           if !exports.isEmpty { try state(withdrawal, of: own, by: [ingest]) }
-          return isLatest ? withdrawal : nil
-        })
+          if !isLatest { continue }
+        }
+        if isLatest { latest.append(withdrawal) } else { others.append(withdrawal) }
+      }
+      // What an undone import of a later export stated about a record does not count.
+      hidden += try write(latest, restoresWithdrawn: true) + write(others)
     }
     if showsRestored { try showRestored() }
     return hidden
@@ -128,12 +131,13 @@ extension SourceDeletions {
     """
 
   /// The SQL query for a withdrawal that only imports wrote. One column states whether the record that it
-  /// names is hidden. The last one states whether this export is later than the one that wrote the
-  /// withdrawal. A dose without a use stays hidden by the same dose with a use; see `RetypedDoses`.
+  /// names is hidden. The last ones state whether this export is later than the one that wrote the
+  /// withdrawal, and whether the import that wrote it is undone. A dose without a use stays hidden by the same dose with a use; see `RetypedDoses`.
   private static let written = """
     SELECT record.fields, record.device_time,
       EXISTS (SELECT 1 FROM listed_record AS l WHERE l.guid = ?3 AND l.is_withdrawn = 1),
-      coalesce(\(ContentExport.generated), 0) < \(ExportAge.generated("this"))
+      coalesce(\(ContentExport.generated), 0) < \(ExportAge.generated("this")),
+      \(ContentExport.isOfUndoneImport)
     FROM record CROSS JOIN ingest AS this
     WHERE record.guid = ?1 AND this.id = ?2 AND record.deleted = 0 AND \(ContentExport.isImported)
       AND NOT EXISTS (SELECT 1 FROM record AS r WHERE r.guid = ?3 AND r.kind = 'insulin'
@@ -179,7 +183,7 @@ extension SourceDeletions {
   /// Ends the withdrawals of records that this input states as valid, if its export is the latest one. If it
   /// is not, its statement is noted.
   private func showRestored() throws {
-    var ended: [RecordWithdrawal] = []
+    var (deletions, corrections): ([RecordWithdrawal], [RecordWithdrawal]) = ([], [])
     for guid in try String.fetchAll(database.cachedStatement(sql: Self.valid), arguments: [ingest]) {
       guard let own = Withdrawal(.record(guid), isHidden: true).guid,
         let found = try Row.fetchOne(
@@ -188,29 +192,33 @@ extension SourceDeletions {
         let withdrawal = Withdrawal(json: try found[0]), !withdrawal.content.isEmpty
       else { continue }
       let present = RecordWithdrawal(withdrawal: withdrawal, time: try found.deviceTime(1))
-      let (hidesRecord, isEarlier): (Bool, Bool) = (try found[2], try found[3])
+      let (hidesRecord, isEarlier, isUndone): (Bool, Bool, Bool) = (
+        try found[2], try found[3], try found[4]
+      )
       // A correction by another export has its own rule; see `RetypedDoses`.
       let isDeletion = [Self.deleted, Self.restored].contains(withdrawal.reason)
-      if isDeletion && !withdrawal.isHidden || isEarlier && withdrawal.isHidden && (isDeletion || hidesRecord)
-      {
-        ended.append(present.restored())
+      if isDeletion && (!withdrawal.isHidden || isEarlier || isUndone) {
+        deletions.append(present.restored())
+      } else if !isDeletion && withdrawal.isHidden && isEarlier && hidesRecord {
+        corrections.append(present.restored())
       } else if isDeletion {
         try StatedContents(database).noteCurrent("(?)", [own])
         try state(present.restored(), of: own, by: [ingest])
       }
     }
-    _ = try write(ended)
+    _ = try write(deletions, restoresWithdrawn: true) + write(corrections)
   }
 
   /// Writes withdrawals as rows of this import.
   ///
+  /// - Parameter restoresWithdrawn: whether to change withdrawals that only undone imports stated, also if their
+  ///   exports are later.
   /// - Returns: the number of those that are new or changed.
-  private func write(_ withdrawals: [RecordWithdrawal]) throws -> Int {
+  private func write(_ withdrawals: [RecordWithdrawal], restoresWithdrawn: Bool = false) throws -> Int {
     guard !withdrawals.isEmpty else { return 0 }
     let writer = try RecordWriter(database, ingest: ingest, format: "")
     let new = try writer.write(withdrawals.map(\.record)).new
-    // What an undone import of a later export stated about a record does not count.
-    return try new + writer.finish(restoresWithdrawn: true).updated
+    return try new + writer.finish(restoresWithdrawn: restoresWithdrawn).updated
   }
 
   private func insert(_ withdrawal: RecordWithdrawal, guid: String, ingest: Int64) throws {
