@@ -69,8 +69,8 @@ package struct CountableItem: Sendable {
   /// How many optional details the item states. If several sources describe the same dose, meal or
   /// measurement, the item with the most details is kept.
   let details: Int
-  /// When a person edited the item after its import, in UTC seconds; nil for the content of an export.
-  let editedAt: Int64?
+  /// When a person edited the item after its import, in UTC seconds; nil if it has the amount of an export.
+  let amountEditedAt: Int64?
   /// The other sources that describe the same dose, meal or measurement. Empty until `CountedOnce` has
   /// compared the items.
   package internal(set) var twins: [CountingSource] = []
@@ -82,10 +82,10 @@ extension CountableItem {
   /// The item of a record; nil for a record without a counted amount, such as a note or a basal rate. Basal
   /// rates are not compared: each rate ends the one before it, whatever its source, so they never add up.
   ///
-  /// - Parameter editedAt: see the property `editedAt`.
+  /// - Parameter amountEditedAt: see the property `amountEditedAt`.
   package init?(
     _ kind: RecordKind, _ fields: RecordFields, id: String, deviceTime: DeviceTime, placement: Placement,
-    source: CountingSource, editedAt: Int64? = nil
+    source: CountingSource, amountEditedAt: Int64? = nil
   ) {
     func scaled(_ name: String, _ factor: Double) -> Int64 {
       Int64(((fields.amount(name) ?? 0) * factor).rounded())
@@ -120,7 +120,7 @@ extension CountableItem {
     isAutomatic = fields["automatic"] == .flag(true)
     hasFatOrProtein = fields["fat"] != nil || fields["protein"] != nil
     details = fields.values.count
-    self.editedAt = editedAt
+    self.amountEditedAt = amountEditedAt
   }
 
   /// The item of a reading; nil for a sensor's value, and for a reading that statistics leave out.
@@ -137,7 +137,7 @@ extension CountableItem {
     (self.source, self.marks, note) = (source, marks, "")
     (isAutomatic, hasFatOrProtein) = (false, false)
     details = marks.rawValue.nonzeroBitCount
-    editedAt = nil
+    amountEditedAt = nil
   }
 
   private static let uncounted: ReadingMarks = [.controlSolution, .calibration, .doubtfulTime]

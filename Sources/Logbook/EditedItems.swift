@@ -36,13 +36,20 @@ package struct EditedItems: Hashable, Sendable {
   package init(_ seconds: some Sequence<[State]>, _ rules: CountingRules) {
     for states in seconds where states.count(where: { !$0.wasCorrected }) <= 1 {
       let edited = states.filter { $0.item != nil && $0.editedAt != nil }
-      // Every store must choose the same edit, so equal times are ordered by ids.
-      let last = edited.max { ($0.editedAt ?? 0, $0.item?.id ?? "") < ($1.editedAt ?? 0, $1.item?.id ?? "") }
-      guard let last = last?.item else { continue }
+      if edited.isEmpty { continue }
+      // An edit of another field, such as a note, is not a statement about the amount.
+      let amounts = edited.filter { $0.item?.amountEditedAt != nil }
+      let present = states.first { $0.item != nil && !$0.wasCorrected }
+      guard let last = Self.last(amounts)?.item ?? present?.item ?? Self.last(edited)?.item else { continue }
       for item in states.compactMap(\.item) where item.id != last.id && !rules.separates(item, last) {
         kept[item.id] = last.id
       }
     }
+  }
+
+  /// The state that was edited last. Every store must choose the same one, so equal times are ordered by ids.
+  private static func last(_ edited: [State]) -> State? {
+    edited.max { ($0.editedAt ?? 0, $0.item?.id ?? "") < ($1.editedAt ?? 0, $1.item?.id ?? "") }
   }
 
   /// Whether an item is another state of an edited one.

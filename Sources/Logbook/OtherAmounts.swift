@@ -159,7 +159,7 @@ package struct OtherAmountFinder {
   /// Whether the amount of an item counts, and not that of another one. A person's edit counts before what exports
   /// state, and a later edit before an earlier one.
   private func isKept(_ item: CountableItem, before other: CountableItem) -> Bool {
-    item.editedAt == other.editedAt
-      ? item.precedes(other) : item.editedAt ?? .min > other.editedAt ?? .min
+    item.amountEditedAt == other.amountEditedAt
+      ? item.precedes(other) : item.amountEditedAt ?? .min > other.amountEditedAt ?? .min
   }
 }

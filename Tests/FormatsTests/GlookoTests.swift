@@ -148,7 +148,8 @@ import Testing
     // A percentage is of a rate that the table does not contain.
     #expect(
       try fields("02:00,Temporary,60,50.0,0.0,0.0") == [#"{"minutes":60,"subtype":"basal","text":"50 %"}"#])
-    #expect(try fields("02:00,Temporary,60,50.0,0.5,0.0") == [#"{"minutes":60,"rate":0.5,"subtype":"basal"}"#])
+    #expect(
+      try fields("02:00,Temporary,60,50.0,0.5,0.0") == [#"{"minutes":60,"rate":0.5,"subtype":"basal"}"#])
     #expect(try fields("02:00,Automated,5,0.0,,0.05") == [#"{"minutes":5,"subtype":"basal","units":0.05}"#])
     #expect(try fields("02:00,Suspend,0,0.0,0.0,0.0").isEmpty)
   }

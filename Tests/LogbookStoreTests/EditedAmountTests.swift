@@ -89,6 +89,22 @@ import Testing
     #expect(try doses() == ([3], [2.5, 3]))
   }
 
+  /// A note is not a statement about the amount, before or after the edit of an amount.
+  @Test func aNoteDecidesAboutNoAmount() throws {
+    func annotate(_ amount: Double, at now: Int64) throws {
+      let guid = try guid(of: amount)
+      let editor = RecordEditor(try scratch.open(.editor), at: now)
+      _ = try editor.edit(guid) { $0.fields["text"] = .text("soup") }
+    }
+    try bring([2.5], 10)
+    try annotate(2.5, at: 5000)
+    try bring([9.5], 20)
+    #expect(try doses() == ([9.5], [2.5, 9.5]))
+    try edit(9.5, to: 4, at: 5001)
+    try annotate(2.5, at: 5002)
+    #expect(try doses() == ([4], [2.5, 4]))
+  }
+
   /// If a person edits both records, the last edit counts.
   @Test func theLaterOfTwoEditsCounts() throws {
     try bring([2.5], 10)

@@ -39,7 +39,7 @@ enum CountingSample {
       kind, fields, id: id ?? "\(source.text) \(kind) \(seconds) \(fields.json)",
       deviceTime: DeviceTime(seconds: morning + seconds),
       placement: Placement(utcOffset: offset, source: form),
-      source: source, editedAt: editedAt)
+      source: source, amountEditedAt: editedAt)
   }
 
   static func stick(

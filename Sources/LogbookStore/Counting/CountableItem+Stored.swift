@@ -28,7 +28,7 @@ extension CountableItem {
     self.init(
       record.kind, fields ?? record.decodedFields(), id: record.guid, deviceTime: record.deviceTime,
       placement: record.placement, source: record.countingSource,
-      editedAt: record.editedAt)
+      amountEditedAt: record.amountEditedAt)
   }
 }
 

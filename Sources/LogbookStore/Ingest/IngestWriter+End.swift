@@ -165,8 +165,9 @@ extension IngestWriter {
     return Set(
       try String.fetchAll(
         database,
-        sql: "SELECT guid FROM record WHERE ingest = ?1 UNION SELECT guid FROM ingest_record WHERE ingest = ?1",
-        arguments: [id]))
+        sql: """
+          SELECT guid FROM record WHERE ingest = ?1 UNION SELECT guid FROM ingest_record WHERE ingest = ?1
+          """, arguments: [id]))
   }
 
   /// Stores the zone that a person gave for the input, as a zone record about the items of this import.

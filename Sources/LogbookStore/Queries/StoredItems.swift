@@ -105,8 +105,8 @@ package struct StoredRecord: Sendable {
   package let isWithdrawn: Bool
   /// The provenance of the record; nil if unknown.
   package let provenance: Provenance?
-  /// When a person last edited the record, in UTC seconds; nil if it has the content that an import wrote.
-  package let editedAt: Int64?
+  /// When a person last edited the record, in UTC seconds; nil if it has the amount that an import wrote.
+  package let amountEditedAt: Int64?
   let queueCode: QueueCode
 
   /// The instant in UTC seconds.
@@ -117,7 +117,7 @@ package struct StoredRecord: Sendable {
     \(StoredField.text("subtype")), deleted, version, version_synced, ingest,
     CASE WHEN \(RecordCondition.isRefused) THEN quarantine END, \(QueueCode.sql), \(Withdrawn.record),
     provenance_format, provenance_source,
-    CASE WHEN edited_at IS NOT NULL AND NOT \(ContentExport.isImported) THEN edited_at END
+    \(ContentExport.amountEditedAt)
     """
 
   init(_ row: Row) throws {
@@ -137,7 +137,7 @@ package struct StoredRecord: Sendable {
     queueCode = QueueCode(try row[13])
     isWithdrawn = try row[14]
     provenance = try RecordColumns.provenance(row, from: 15)
-    editedAt = try row[17]
+    amountEditedAt = try row[17]
   }
 
   /// The base zone as a record, for a store in which no record states it yet.
@@ -149,7 +149,7 @@ package struct StoredRecord: Sendable {
     queueCode = QueueCode(0)
     isWithdrawn = false
     provenance = state.provenance
-    editedAt = nil
+    amountEditedAt = nil
   }
 }
 

@@ -64,8 +64,8 @@ final class RecordWriter {
   ///   - namesColumns: whether a person named the columns of the input; see `OtherTable`.
   ///   - earlierSheets: the imports of other sheets of the same workbook; see `OtherTable`.
   init(
-    _ database: Database, ingest: Int64, format: String, collectsBrought: Bool = false, repeatsRows: Bool = false,
-    namesColumns: Bool = false, earlierSheets: [Int64] = []
+    _ database: Database, ingest: Int64, format: String, collectsBrought: Bool = false,
+    repeatsRows: Bool = false, namesColumns: Bool = false, earlierSheets: [Int64] = []
   ) throws {
     brought = collectsBrought ? [] : nil
     self.repeatsRows = repeatsRows

@@ -43,6 +43,22 @@ enum ContentExport {
         IS NOT \(own("\(ExportAge.generated("w")), \(ExportAge.modified("w"))")))))
     """
 
+  /// When a person edited the amount of a record, as SQL; NULL if the record has the amount that an import wrote.
+  /// If the store does not know that amount, any edit counts.
+  static let amountEditedAt = """
+    CASE WHEN record.edited_at IS NOT NULL AND NOT \(isImported)
+      AND \(amounts("record.fields")) IS NOT \(amounts("substr(record.imported, instr(record.imported, ' ') + 1)"))
+    THEN record.edited_at END
+    """
+
+  /// The amounts in fields that are stored as JSON, as an SQL row; NULL for fields that are damaged or unknown.
+  private static func amounts(_ fields: String) -> String {
+    let values = ["units", "extended", "carbs"].map { name in
+      "CASE WHEN json_valid(\(fields)) THEN json_extract(\(fields), '$.\(name)') END"
+    }
+    return "(\(values.joined(separator: ", ")))"
+  }
+
   /// The SQL condition that an undone import of this store wrote the content of a record.
   static let isOfUndoneImport = """
     (NOT \(isFromRemote) AND EXISTS (
