@@ -189,10 +189,8 @@ package struct CountingSource: Hashable, Sendable {
   /// Whether the rows of the source can have ids. The rows of a table whose columns a person named have none.
   var canHaveIDs: Bool { format != "generic" }
 
-  /// Whether the ids of the source's doses and meals contain their amounts, so that a corrected amount has another id.
-  package var idsContainAmounts: Bool { Self.idsContainAmounts(format) }
-
-  /// Whether the ids of doses and meals of a format contain their amounts. Apple Health states no ids in its exports.
+  /// Whether the ids of doses and meals of a format contain their amounts, so that a corrected amount has another id.
+  /// Apple Health states no ids in its exports.
   package static func idsContainAmounts(_ format: String) -> Bool { formatsWithAmountsInIDs.contains(format) }
 
   /// The formats for which `idsContainAmounts` is true.

@@ -3,10 +3,10 @@
 /// Doses and meals that a person edited, and that their app states with another amount in another export. Only the edit
 /// counts.
 ///
-/// The ids of such an app contain amounts, so a corrected amount makes another record. At the end of an import, the store
-/// finds out that an export shows a record of the same second as corrected; see `CountingSource.idsContainAmounts`. It
-/// states this in a withdrawal, which stays in the store after an undo of the import. The records of one second are one
-/// dose or meal if all of them except one were corrected so.
+/// The ids of such an app contain amounts, so a corrected amount makes another record; see
+/// `CountingSource.idsContainAmounts(_:)`. At the end of an import, the store finds out that an export shows a record of
+/// the same second as corrected. It states this in a withdrawal, which stays in the store after an undo of the import.
+/// The records of one second are one dose or meal if all of them except one were corrected so.
 package struct EditedItems: Hashable, Sendable {
   /// A record of one second.
   package struct State: Sendable {

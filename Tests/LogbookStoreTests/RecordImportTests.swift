@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import GRDB
 import Logbook
 import Testing
 
@@ -25,6 +26,31 @@ import Testing
     #expect(counts(try scratch.ingest(food(30), generatedAt: 10)) == [1, 0, 0, 0, 0])
     #expect(counts(try scratch.ingest(food(30), generatedAt: 20)) == [0, 1, 0, 0, 0])
     #expect(try scratch.rows("SELECT version, version_synced, ingest FROM record") == ["1 0 1"])
+  }
+
+  /// After a batch that failed, an import still stores the zone that a person gave.
+  @Test func theRecordsOfAFailedBatchAreNotStoredLater() throws {
+    try scratch.ingest(food(30), generatedAt: 10)
+    try scratch.open(.importer).queue.inDatabase { database in
+      try IngestWriter.requireTables(database)
+      let writer = try RecordWriter(database, ingest: 1, format: "test")
+      // The table refuses this time.
+      let invalid = ImportedRecord(
+        kind: .food, at: DeviceTime(seconds: 300_000_000_000),
+        placement: Placement(utcOffset: 0, source: .stated), fields: RecordFields(["carbs": .number(50)]),
+        sourceID: "invalid", line: 1)
+      try database.inTransaction {
+        #expect(throws: DatabaseError.self) { _ = try writer.write(food(40, "2").records + [invalid]) }
+        return .rollback
+      }
+      try database.inTransaction {
+        let outcome = try writer.write(food(60, "3").records)
+        #expect(outcome.new == 1)
+        return .commit
+      }
+    }
+    #expect(
+      try scratch.rows("SELECT json_extract(fields, '$.carbs') FROM record ORDER BY 1") == ["30", "60"])
   }
 
   @Test func aLaterExportUpdatesRecordsThatWereNotEdited() throws {

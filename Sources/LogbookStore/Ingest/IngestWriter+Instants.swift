@@ -38,7 +38,11 @@ extension IngestWriter {
     func countMovedTime(_ time: DeviceTime, _ stated: Placement, _ placed: Placement) {
       guard placed.source == .zone, stated.utcOffset != placed.utcOffset else { return }
       if sharesBase, base.placement(of: time).utcOffset != stated.utcOffset { return }
-      noteMovedTime(time, stated, placed, zone)
+      state.counts.moved.count += 1
+      guard state.counts.moved.count == 1 else { return }
+      state.counts.moved.example =
+        "\(time.text) was at \(DeviceTime.offsetText(stated.utcOffset)), and is at "
+        + "\(DeviceTime.offsetText(placed.utcOffset)) in the zone \(zone.base.name)"
     }
     for reading in readings {
       let placed = input.given == nil ? placer.placement(of: reading) : zone.placement(of: reading.deviceTime)
@@ -47,15 +51,5 @@ extension IngestWriter {
     for record in records {
       countMovedTime(record.deviceTime, record.placement, zone.placement(of: record.deviceTime))
     }
-  }
-
-  private func noteMovedTime(
-    _ time: DeviceTime, _ stated: Placement, _ placed: Placement, _ zone: LogbookZone
-  ) {
-    state.counts.moved.count += 1
-    guard state.counts.moved.count == 1 else { return }
-    state.counts.moved.example =
-      "\(time.text) was at \(DeviceTime.offsetText(stated.utcOffset)), and is at "
-      + "\(DeviceTime.offsetText(placed.utcOffset)) in the zone \(zone.base.name)"
   }
 }

@@ -45,6 +45,11 @@ final class RecordInsertions {
       : try database.makeStatement(sql: Self.sql(rows: rows.count))
     try statement.setArguments(StatementArguments(rows.flatMap(values)))
     try statement.execute()
+    discard()
+  }
+
+  /// Forgets the added records: they are inserted, or their transaction was rolled back.
+  func discard() {
     rows.removeAll(keepingCapacity: true)
     guids.removeAll(keepingCapacity: true)
   }

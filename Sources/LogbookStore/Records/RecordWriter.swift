@@ -90,6 +90,8 @@ final class RecordWriter {
   func write(_ records: [ImportedRecord]) throws -> Outcome {
     var outcome = Outcome()
     if records.isEmpty { return outcome }
+    // Only a failed batch leaves records that were not inserted. Its transaction was rolled back.
+    insertions.discard()
     if !hasCache {
       try database.execute(sql: "PRAGMA cache_size = -\(Self.cacheKiB)")
       hasCache = true
@@ -326,7 +328,7 @@ extension RecordWriter {
 
   /// The SQL condition that an undone import wrote the content of a visible record, which other imports state, too.
   /// No import of a later export than that of the import `this` may be among them.
-  private static let isOfUndoneImport = """
+  private static let isLeftByUndoneImport = """
     (\(ContentExport.isOfUndoneImport) AND NOT \(Withdrawn.record) AND NOT EXISTS (
       SELECT 1 FROM ingest AS w WHERE w.id <> this.id AND \(StatedContents.isValid)
         AND \(ageOrder("w")) >= \(ageOrder("this"))
@@ -340,7 +342,7 @@ extension RecordWriter {
   /// or stated its content, in this or another store. A withdrawn record counts as older than any export.
   static let isOutdated = """
     record.guid = c.guid AND this.id = :ingest AND record.deleted = 0 AND \(ContentExport.isImported)
-      AND (\(isOfEarlierExport) OR \(isOfUndoneImport)
+      AND (\(isOfEarlierExport) OR \(isLeftByUndoneImport)
         OR (:restoresWithdrawn AND record.guid NOT IN (SELECT value FROM json_each(:deleted))
           AND EXISTS (SELECT 1 FROM listed_record AS l WHERE l.guid = record.guid AND l.is_withdrawn = 1)))
     """

@@ -132,7 +132,8 @@ extension SourceDeletions {
 
   /// The SQL query for a withdrawal that only imports wrote. One column states whether the record that it
   /// names is hidden. The last ones state whether this export is later than the one that wrote the
-  /// withdrawal, and whether the import that wrote it is undone. A dose without a use stays hidden by the same dose with a use; see `RetypedDoses`.
+  /// withdrawal, and whether the import that wrote it is undone. A dose without a use stays hidden by the same dose
+  /// with a use; see `RetypedDoses`.
   private static let written = """
     SELECT record.fields, record.device_time,
       EXISTS (SELECT 1 FROM listed_record AS l WHERE l.guid = ?3 AND l.is_withdrawn = 1),
