@@ -147,6 +147,16 @@ import Testing
     #expect(Self.scans(plan) == ["SCAN r"])
   }
 
+  /// A withdrawal of an import has its changes as long JSON, and the query runs for each record of an undo.
+  @Test func whetherAnImportIsUndoneIsDecidedWithoutItsWithdrawals() throws {
+    let plan = try scratch.rows("EXPLAIN QUERY PLAN SELECT \(ImportContribution.isUndone) FROM ingest")
+    #expect(
+      plan.contains {
+        $0.contains("SEARCH u USING INDEX record_withdrawal_import (<expr>=? AND <expr>=? AND deleted=?)")
+      },
+      "\(plan)")
+  }
+
   // MARK: Steps
 
   /// The number of SQLite instructions that `work` takes, in hundreds.

@@ -122,13 +122,13 @@ import Testing
       let again = try await program.shell(
         "glucoport status --store old.db >/dev/null && sqlite3 old.db 'PRAGMA user_version; PRAGMA integrity_check'"
       )
-      #expect(again.output == "16\nok\n", "seed \(seed), round \(round): \(again.errors)")
+      #expect(again.output == "17\nok\n", "seed \(seed), round \(round): \(again.errors)")
       let kept = try await program.shell(
         "sqlite3 old.db.before-schema 'PRAGMA user_version' && sqlite3 old.db.before-schema \"\(Self.views)\""
       )
       #expect(kept.output == "13\n" + expected, "seed \(seed), round \(round)")
     }
-    #expect(versions.isSubset(of: ["13\n", "16\n"]), "\(versions)")
+    #expect(versions.isSubset(of: ["13\n", "17\n"]), "\(versions)")
   }
 
   /// Another program may have made the file, and its triggers would run during an upgrade.

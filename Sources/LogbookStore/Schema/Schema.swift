@@ -8,7 +8,7 @@ import SQLiteRows
 /// released version.
 enum Schema {
   static let schema = FileSchema(
-    applicationID: 0x474C_5543, version: 16, name: "store",
+    applicationID: 0x474C_5543, version: 17, name: "store",
     statements: [
       tables, ReadingSchema.statements, PendingSchema.statements, RecordSchema.statements,
       ContentSchema.statements,
@@ -25,6 +25,7 @@ enum Schema {
         ]),
       SchemaStep(from: 14, statements: instants),
       SchemaStep(from: 15, statements: WithdrawalSchema.statingContents),
+      SchemaStep(from: 16, statements: WithdrawalSchema.hidingImports),
     ])
 
   /// The step to version 15, which adds items whose source states only the instant (`offset_source` 5). It
@@ -67,7 +68,7 @@ enum Schema {
   ]
 
   /// The result of `SchemaComparison.checksum` for a new store of this version.
-  static let checksum: UInt64 = 0x63D2_5E26_0B8E_91FA
+  static let checksum: UInt64 = 0x7A09_110F_2206_E647
 
   private static let tables = """
     CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;

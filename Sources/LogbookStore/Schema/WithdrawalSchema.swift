@@ -99,9 +99,19 @@ enum WithdrawalSchema {
     CREATE INDEX listed_record_withdrawn ON listed_record(is_withdrawn);
 
     CREATE INDEX record_withdrawing ON record(guid) WHERE kind = 'withdrawal';
-    CREATE INDEX record_withdrawal_import ON record(json_extract(fields, '$.import')) WHERE kind = 'withdrawal';
+    \(importsOfWithdrawals);
 
     """
+
+  /// With the last two columns, the query whether an import is undone parses none of its withdrawals, which may
+  /// be long.
+  private static let importsOfWithdrawals = """
+    CREATE INDEX record_withdrawal_import ON record(
+      json_extract(fields, '$.import'), json_extract(fields, '$.hidden'), deleted) WHERE kind = 'withdrawal'
+    """
+
+  /// The step to version 17, which adds columns to an index.
+  static let hidingImports = ["DROP INDEX record_withdrawal_import", importsOfWithdrawals]
 
   /// The changes since the tables in `results` were last updated. These tables are empty at the end of each
   /// transaction.

@@ -55,11 +55,12 @@ struct ImportContribution {
   /// copy of the store.
   static let isUndone = isUndone(of: "ingest")
 
-  /// The same condition as `isUndone`, for an import with another alias in the SQL statement.
+  /// The same condition as `isUndone`, for an import with another alias in the SQL statement. The plus sign takes
+  /// the affinity from the column, since SQLite would otherwise read the whole index.
   static func isUndone(of table: String) -> String {
     """
     EXISTS (SELECT 1 FROM record AS u INDEXED BY record_withdrawal_import
-      WHERE u.kind = 'withdrawal' AND json_extract(u.fields, '$.import') = \(table).guid AND u.deleted = 0
+      WHERE u.kind = 'withdrawal' AND json_extract(u.fields, '$.import') = +\(table).guid AND u.deleted = 0
         AND json_extract(u.fields, '$.hidden') = 1)
     """
   }

@@ -17,9 +17,13 @@ struct InputRestoration {
   @discardableResult
   func end(_ ended: [(guid: String, input: WithdrawnInput)]) throws -> [String] {
     var written: [String] = []
+    var changes: [String: [(change: RecordRevision, importID: String)]] = [:]
+    for (_, input) in ended {
+      for change in input.changes { changes[change.guid, default: []].append((change, input.importID)) }
+    }
     for change in try WithdrawalGroup.end(ended, database, at: now)
     where try holds(change.before, change.guid) {
-      let importID = ended.first { $0.input.changes.contains(change) }?.input.importID
+      let importID = changes[change.guid]?.first { $0.change == change }?.importID
       let own = try Int64.fetchOne(
         database.cachedStatement(sql: "SELECT id FROM ingest WHERE guid = ?"), arguments: [importID])
       // If this store has the import, `StatedContents` decides which of its contents are written again.
