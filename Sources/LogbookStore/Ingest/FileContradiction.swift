@@ -74,7 +74,7 @@ extension FileContradiction {
       UNION ALL
       SELECT record.guid, w.id
       FROM temp.record_change AS c CROSS JOIN record CROSS JOIN ingest AS this
-        CROSS JOIN ingest_record AS o CROSS JOIN ingest AS w
+        CROSS JOIN ingest AS w
       WHERE \(RecordWriter.isOutdated) AND \(isItem) AND \(ContentExport.isStatement) AND w.id <> :ingest
         AND \(isYoungerThanThis(ExportAge.modified("w"))))
     """
@@ -88,9 +88,8 @@ extension FileContradiction {
       AND \(ExportAge.modified("this")) > max(coalesce(\(ContentExport.generated), 0), \(ContentExport.modified))
       AND (\(ExportAge.modified("this")) >= \(ContentExport.modified) + \(minSeconds) OR \(ExportAge.modified("this"))
         > (SELECT e.started_at FROM ingest AS e WHERE e.id = record.ingest))
-      AND NOT EXISTS (SELECT 1 FROM ingest_record AS o CROSS JOIN ingest AS w ON \(ContentExport.isStatement)
-        WHERE w.id <> this.id
-          AND max(\(ExportAge.generated("w")), \(ExportAge.modified("w"))) >= \(ExportAge.modified("this")))
+      AND NOT EXISTS (SELECT 1 FROM ingest AS w WHERE \(ContentExport.isStatement) AND w.id <> this.id
+        AND max(\(ExportAge.generated("w")), \(ExportAge.modified("w"))) >= \(ExportAge.modified("this")))
     """
 
   /// Counts the records that an import is about to change. Call it before the change.

@@ -318,8 +318,8 @@ extension RecordWriter {
 
   /// The SQL condition that an export which is not older than this one states the content of a record.
   private static let isStatedLater = """
-    EXISTS (SELECT 1 FROM ingest_record AS o CROSS JOIN ingest AS w ON \(ContentExport.isStatement)
-      WHERE w.id <> this.id AND \(ageOrder("w")) >= \(ageOrder("this")))
+    EXISTS (SELECT 1 FROM ingest AS w
+      WHERE \(ContentExport.isStatement) AND w.id <> this.id AND \(ageOrder("w")) >= \(ageOrder("this")))
     """
 
   /// The SQL condition that the content of a record is of an earlier export than that of the import `this`.
@@ -329,13 +329,7 @@ extension RecordWriter {
   /// The SQL condition that an undone import wrote the content of a visible record, which other imports state, too.
   /// No import of a later export than that of the import `this` may be among them.
   private static let isLeftByUndoneImport = """
-    (\(ContentExport.isOfUndoneImport) AND NOT \(Withdrawn.record) AND NOT EXISTS (
-      SELECT 1 FROM ingest AS w WHERE w.id <> this.id AND \(StatedContents.isValid)
-        AND \(ageOrder("w")) >= \(ageOrder("this"))
-        AND coalesce(
-          (SELECT \(StatedContents.isCurrent) FROM stated_content AS s
-            WHERE (s.guid, s.ingest) = (record.guid, w.id)),
-          EXISTS (SELECT 1 FROM ingest_record AS o WHERE (o.guid, o.ingest) = (record.guid, w.id)))))
+    (\(ContentExport.isOfUndoneImport) AND NOT \(Withdrawn.record) AND NOT \(isStatedLater))
     """
 
   /// The SQL condition for a record that a row of this import may change: only imports of older exports wrote

@@ -110,8 +110,8 @@ extension SourceDeletions {
       coalesce(s.utc_offset, record.utc_offset), coalesce(s.offset_source, record.offset_source),
       record.ingest IS :ingest
       OR ((\(ExportAge.generated("this")) >= coalesce(\(ContentExport.generated), 0) OR \(ContentExport.isOfUndoneImport)) AND NOT EXISTS (
-        SELECT 1 FROM ingest_record AS o CROSS JOIN ingest AS w ON \(ContentExport.isStatement)
-        WHERE \(ExportAge.generated("w")) > \(ExportAge.generated("this"))))
+        SELECT 1 FROM ingest AS w
+        WHERE \(ContentExport.isStatement) AND \(ExportAge.generated("w")) > \(ExportAge.generated("this"))))
     FROM temp.deleted_at_source AS d CROSS JOIN record ON record.guid = d.guid CROSS JOIN ingest AS this
       LEFT JOIN stated_content AS s ON s.guid = d.guid AND s.ingest = this.id
     WHERE d.guid > :last AND this.id = :ingest AND record.deleted = 0 AND \(ContentExport.isImported)

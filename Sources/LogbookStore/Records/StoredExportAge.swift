@@ -95,16 +95,20 @@ enum ContentExport {
     return max(written, statement ?? written)
   }
 
-  /// The SQL condition that the import `w`, which `ingest_record AS o` names, stated the content of a record
-  /// after the import that wrote it. What an undone or failed import stated does not count.
+  /// The SQL condition that `w` is a valid import of this store that stated the present content of a record. An
+  /// import that lists the record and has no noted content stated the present one.
   static let isStatement = """
-    o.guid = record.guid AND o.ingest > coalesce(record.ingest, 0) AND w.id = o.ingest
-      AND w.outcome IN ('whole', 'truncated') AND NOT \(ImportContribution.isUndone(of: "w"))
+    (w.id IN (
+      SELECT s.ingest FROM stated_content AS s WHERE s.guid = record.guid AND \(StatedContents.isCurrent)
+      UNION ALL
+      SELECT o.ingest FROM ingest_record AS o WHERE o.guid = record.guid
+        AND NOT EXISTS (SELECT 1 FROM stated_content AS s WHERE (s.guid, s.ingest) = (o.guid, o.ingest)))
+      AND \(StatedContents.isValid) AND NOT (\(ExportOrigin.isOrigin("w"))))
     """
 
   private static func statement(_ value: String) -> String {
     """
-    (SELECT \(value) FROM ingest_record AS o CROSS JOIN ingest AS w ON \(isStatement)
+    (SELECT \(value) FROM ingest AS w WHERE \(isStatement)
       ORDER BY \(ExportAge.generated("w")) DESC, \(ExportAge.modified("w")) DESC LIMIT 1)
     """
   }

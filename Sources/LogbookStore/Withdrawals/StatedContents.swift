@@ -73,7 +73,7 @@ extension StatedContents {
         INSERT INTO stated_content (\(Self.columns))
         SELECT record.guid, o.ingest, \(content)
         FROM record CROSS JOIN ingest_record AS o
-          ON o.guid = record.guid AND o.ingest > coalesce(record.ingest, 0)
+          ON o.guid = record.guid
         WHERE record.guid IN \(guids) AND (\(Self.isOwn) OR \(Self.isFromRemote)) ON CONFLICT DO NOTHING
         """, arguments: arguments)
   }
