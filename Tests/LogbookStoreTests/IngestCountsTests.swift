@@ -12,7 +12,7 @@ import Testing
     (counts.repeatedRecords, counts.updatedRecords, counts.keptRecords) = (10, 11, 12)
     (counts.rejected, counts.ambiguousTimes, counts.doubtfulTimes) = (13, 14, 15)
     (counts.periodItems, counts.movedItems, counts.repeatedAmounts) = (16, 17, 18)
-    counts.deletedRecords = 19
+    (counts.deletedRecords, counts.withdrawnRecords) = (19, 20)
     (counts.notTaken, counts.skipped, counts.newByKind) = (["a": 1], ["b": 2], ["cbg": 3])
     counts.equalRows = ["d": 4]
     (counts.firstTime, counts.lastTime) = (100, 200)

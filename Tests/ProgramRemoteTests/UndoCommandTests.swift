@@ -178,6 +178,23 @@ struct UndoCommandTests {
     #expect(try await program.run("log", "--json").objects().allSatisfy { $0["undone"] as? Bool == false })
   }
 
+  @Test func theRecordsOfAnUndoneFileThatStayHiddenAreCounted() async throws {
+    let program = try Program()
+    try program.write(Self.diary, to: "diary.csv")
+    let arguments = [
+      "import", program.path("diary.csv"), "--timezone", "Europe/Madrid", "--map",
+      "date=Date,clock=Time,carbs=Carbs",
+    ]
+    #expect(try await program.run(arguments: arguments).status == 0)
+    #expect(try await program.run("undo", "1").status == 0)
+    let undone = try await program.run(arguments: arguments)
+    #expect(undone.output.contains("records: new 0 · known 3 · hidden 3"), "\(undone.output)")
+    #expect(
+      undone.output.contains("hidden items stay hidden; to show those of an undone import again: --again"))
+    let shown = try await program.run(arguments: arguments + ["--again"])
+    #expect(shown.output.contains("known 3") && !shown.output.contains("hidden"), "\(shown.output)")
+  }
+
   @Test func aRepeatedUndoChangesNothingAndRedoRestores() async throws {
     let program = try await program()
     let first = try await program.run("undo", "2", "--json").objects().first

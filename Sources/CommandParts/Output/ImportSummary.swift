@@ -52,10 +52,11 @@ package enum ImportSummary {
     return lines
   }
 
-  /// How to show readings again that stay hidden; nil if there are none.
+  /// How to show items again that stay hidden; nil if there are none.
   package static func hiddenNote(_ counts: IngestCounts) -> String? {
-    counts.withdrawnReadings > 0
-      ? "hidden readings stay hidden; to show those of an undone import again: --again" : nil
+    guard counts.withdrawnReadings + counts.withdrawnRecords > 0 else { return nil }
+    let items = counts.withdrawnRecords == 0 ? "readings" : "items"
+    return "hidden \(items) stay hidden; to show those of an undone import again: --again"
   }
 
   /// The sentence about two devices that probably have the same readings.
@@ -88,6 +89,7 @@ package enum ImportSummary {
     if counts.records + counts.deletedRecords > 0 {
       lines.append(
         "records: new \(grouped(counts.newRecords)) · known \(grouped(counts.knownRecords))"
+          + part("hidden", counts.withdrawnRecords)
           + part("repeated", counts.repeatedRecords) + part("updated", counts.updatedRecords)
           + part("kept", counts.keptRecords) + part("deleted at the source", counts.deletedRecords))
     }

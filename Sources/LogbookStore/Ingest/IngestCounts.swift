@@ -36,6 +36,8 @@ package struct IngestCounts: Equatable, Sendable {
   /// The number of records that keep their content although the source changed the row: a person edited or
   /// deleted them, or their content comes from a later export.
   package var keptRecords = 0
+  /// The number of records of an undone input that stay hidden. They are also counted as known or kept.
+  package var withdrawnRecords = 0
   /// The number of records that the source states as deleted and that this import hid. They are also counted
   /// as new, known or updated.
   package var deletedRecords = 0
@@ -122,7 +124,7 @@ package struct IngestCounts: Equatable, Sendable {
       \.newReadings, \.knownReadings, \.withdrawnReadings, \.restoredReadings, \.repeatedReadings,
       \.changedReadings, \.correctedReadings, \.newRecords, \.knownRecords, \.repeatedRecords,
       \.updatedRecords, \.keptRecords, \.rejected, \.ambiguousTimes, \.doubtfulTimes,
-      \.periodItems, \.movedItems, \.repeatedAmounts, \.deletedRecords,
+      \.periodItems, \.movedItems, \.repeatedAmounts, \.withdrawnRecords, \.deletedRecords,
     ]
   }
 

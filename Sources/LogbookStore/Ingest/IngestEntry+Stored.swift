@@ -38,7 +38,7 @@ extension IngestEntry {
 /// any member.
 private struct StoredCounts: Codable {
   struct Records: Codable {
-    let new, known, repeated, updated, kept, deleted: Int?
+    let new, known, withdrawn, repeated, updated, kept, deleted: Int?
   }
 
   let new, known, withdrawn, restored, repeated, changed, corrected, rejected: Int?
@@ -103,8 +103,9 @@ extension StoredCounts {
     (changed, corrected, rejected) = (counts.changedReadings, counts.correctedReadings, counts.rejected)
     (notTaken, newByKind, equalRows) = (counts.notTaken, counts.newByKind, counts.equalRows)
     records = Records(
-      new: counts.newRecords, known: counts.knownRecords, repeated: counts.repeatedRecords,
-      updated: counts.updatedRecords, kept: counts.keptRecords, deleted: counts.deletedRecords)
+      new: counts.newRecords, known: counts.knownRecords, withdrawn: counts.withdrawnRecords,
+      repeated: counts.repeatedRecords, updated: counts.updatedRecords, kept: counts.keptRecords,
+      deleted: counts.deletedRecords)
     skipped = counts.skipped
     (ambiguousTimes, doubtfulTimes) = (counts.ambiguousTimes, counts.doubtfulTimes)
     (periodItems, movedItems) = (counts.periodItems, counts.movedItems)
@@ -126,6 +127,7 @@ extension IngestCounts {
     (periodItems, movedItems) = (stored.periodItems ?? 0, stored.movedItems ?? 0)
     (newRecords, knownRecords) = (stored.records?.new ?? 0, stored.records?.known ?? 0)
     (repeatedRecords, updatedRecords) = (stored.records?.repeated ?? 0, stored.records?.updated ?? 0)
+    withdrawnRecords = stored.records?.withdrawn ?? 0
     (keptRecords, deletedRecords) = (stored.records?.kept ?? 0, stored.records?.deleted ?? 0)
     (skipped, newByKind) = (stored.skipped ?? [:], stored.newByKind ?? [:])
     (notTaken, equalRows) = (stored.notTaken ?? [:], stored.equalRows ?? [:])

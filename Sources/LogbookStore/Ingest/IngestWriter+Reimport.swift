@@ -63,11 +63,22 @@ extension IngestWriter {
   /// statement of its items nor as an import that brought them.
   private func finishUndone() throws {
     if let outcome = try records?.finish(keepsRecords: true) { count(outcome) }
+    state.counts.withdrawnRecords = try hiddenRecords()
     for table in ["ingest_record", "ingest_run", "stated_content"] {
       try database.executeCached(sql: "DELETE FROM \(table) WHERE ingest = ?", arguments: [id])
     }
     try database.executeCached(sql: "UPDATE ingest SET is_noted = 1 WHERE id = ?", arguments: [id])
     state.isUndone = true
+  }
+
+  /// The number of hidden records that this import lists.
+  private func hiddenRecords() throws -> Int {
+    try Int.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT count(*) FROM ingest_record AS o CROSS JOIN record ON record.guid = o.guid
+          WHERE o.ingest = ? AND record.deleted = 0 AND \(Withdrawn.record)
+          """), arguments: [id]) ?? 0
   }
 
   private func finishRecords(restoresWithdrawn: Bool = false) throws {
