@@ -429,7 +429,7 @@ let package = Package(
         "SeededRandom", "TestArchives",
       ],
       swiftSettings: settings),
-    .testTarget(name: "TidyTests", swiftSettings: busy),
+    .testTarget(name: "TidyTests", swiftSettings: settings),
   ]
     // With this target, SwiftPM finds Tests/Start/XCTMain.swift. It exists only in checks, since 'swift test'
     // would start no test with that file.

@@ -66,7 +66,8 @@ import Testing
     let late = Self.rows(Self.meals) + ["2026-05-20 13:10,101,\n"]
     #expect(try TextExport(Self.table(late)).readings.count == 41)
     // In a diary with the newest day first, the times within each day still ascend, so the diary is read.
-    let days = (0..<10).reversed().flatMap { Array(Self.rows(morning)[$0 * 3..<$0 * 3 + 3]) }
+    let rows = Self.rows(morning)
+    let days = (0..<10).reversed().flatMap { (day: Int) -> [String] in Array(rows[day * 3..<day * 3 + 3]) }
     #expect(try TextExport(Self.table(days)).readings.count == 30)
   }
 

@@ -312,7 +312,7 @@ import Testing
   /// Programs convert values between the units with several factors, and write numbers of 32 bits.
   @Test(arguments: [18, 18.0156, 18.01559, 18.0182, 18.02])
   func valuesThatAProgramConvertedAreRead(_ factor: Double) throws {
-    let tenths = (0..<40).map { Double(40 + $0 * 37 % 71) / 10 }
+    let tenths = (0..<40).map { (row: Int) -> Double in Double(40 + row * 37 % 71) / 10 }
     for values in [tenths.map { $0 * factor }, tenths.map { ($0 * factor * 1000).rounded() / 1000 }] {
       #expect(try refusal(table(values.map { "\($0)" }, header: "time,glucose (mg/dL)")) == nil)
     }
@@ -320,7 +320,7 @@ import Testing
     #expect(try refusal(table(whole, header: "time,glucose (mmol/L)")) == nil)
     let floats = tenths.map { "\(Double(Float($0)))" }
     #expect(try refusal(table(floats, header: "time,glucose (mmol/L)")) == nil)
-    let hundredths = tenths.map { "\(Double(Float($0 * 17 + 0.25)))" }
+    let hundredths = tenths.map { (value: Double) -> String in "\(Double(Float(value * 17 + 0.25)))" }
     #expect(try refusal(table(hundredths, header: "time,glucose (mg/dL)")) == nil)
   }
 

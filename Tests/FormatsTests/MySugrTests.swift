@@ -275,7 +275,8 @@ import Testing
       Self.withZones, Self.entry("9:00:00 AM", in: "America/New_York"), Self.entry("8:00:00 AM", in: ""),
     ]
     let export = try TextExport(Self.text(rows), zone: "Asia/Tokyo")
-    #expect(export.readings.map(\.placement.utcOffset) == [-4 * 3600, 9 * 3600])
+    let offsets: [Int32] = [-4 * 3600, 9 * 3600]
+    #expect(export.readings.map(\.placement.utcOffset) == offsets)
     #expect(export.readings.map(\.placement.source) == [.stated, .zone])
   }
 

@@ -24,11 +24,11 @@ import Testing
   private func export(
     _ uses: String..., others: Int = 12, of otherUse: String = "rapid", source: String = ""
   ) -> IngestBatch {
-    Make.batch(
-      uses.map { dose($0, 8, at: Make.noon, source: source) }
-        + (1...others).map {
-          dose(otherUse, Double($0), at: Make.noon + 3600 * Int64($0), source: source)
-        })
+    let atNoon = uses.map { dose($0, 8, at: Make.noon, source: source) }
+    let later = (1...Int64(others)).map { (hour: Int64) -> ImportedRecord in
+      dose(otherUse, Double(hour), at: Make.noon + 3600 * hour, source: source)
+    }
+    return Make.batch(atNoon + later)
   }
 
   /// The uses of the visible doses at noon.

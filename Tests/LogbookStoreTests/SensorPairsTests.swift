@@ -38,7 +38,8 @@ struct SensorPairsTests {
   }
 
   @Test func valuesThatDifferLittleAreOfOnePerson() {
-    #expect(!pairs(hours: 24) { row, one in one + Double(row * 7 % 11) - 5 }.areOfTwoPersons)
+    let close = { (row: Int, one: Double) -> Double in one + Double(row * 7 % 11 - 5) }
+    #expect(!pairs(hours: 24, close).areOfTwoPersons)
     let flat = (0..<300).reduce(into: SensorPairs()) { pairs, row in
       pairs.add(100 + Double(row % 5), 100 + Double(row % 7), at: Int64(row) * 300)
     }

@@ -183,7 +183,7 @@ import Testing
   /// Compares random sequences with the rule itself: of the exports that any store has imported and not
   /// undone, the latest one states the content. Each store imports one export, since the content that an undo
   /// writes again has no age before its first upload.
-  @Test(arguments: Seeds.first(20))
+  @Test(arguments: Seeds.share(of: Seeds.first(20), every: 4))
   func anySequenceOnASiteEndsWithTheLatestExportThatIsNotUndone(_ seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let names = ["a", "b", "c"]
