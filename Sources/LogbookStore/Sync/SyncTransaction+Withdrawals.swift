@@ -37,6 +37,7 @@ extension SyncTransaction {
     guard !changed.isEmpty else { return }
     let brought = try BroughtItems(WithdrawalChanges.items(database), database)
     var (series, records) = (Set<SeriesName>(), Set<String>())
+    var imports: Set<String> = []
     for case .input(let input) in changed.map(\.subject) {
       // The withdrawal undoes an import of this store, but was made in a copy of the store. Any withdrawal
       // may list items of this import, so all of them are checked.
@@ -44,7 +45,8 @@ extension SyncTransaction {
         (series, records) = brought.everything
         break
       }
-      for listed in try [input] + BroughtItems.stated(by: input.importID, database) {
+      let isFirst = imports.insert(input.importID).inserted
+      for listed in try [input] + (isFirst ? BroughtItems.stated(by: input.importID, database) : []) {
         series.formUnion(listed.points.keys)
         records.formUnion(listed.records.keys)
       }

@@ -12,6 +12,9 @@ struct WithdrawalChanges {
   /// For each series, the range of positions in which the visibility may have changed.
   private var ranges: [Int64: ClosedRange<Int64>] = [:]
   private var guids: Set<String> = []
+  /// The records in `guids` that were looked up, and the imports whose stated items were added. An undo of many
+  /// items has a withdrawal for each part of them.
+  private var (lookedUp, imports): (Set<String>, Set<String>) = ([], [])
 
   /// Applies all changes that were noted in this transaction.
   ///
@@ -87,6 +90,7 @@ extension WithdrawalChanges {
       try add(input)
       // While the import was not undone, it made items of other imports visible. These items are also
       // checked.
+      guard imports.insert(input.importID).inserted else { return }
       for brought in try BroughtItems.stated(by: input.importID, database) { try add(brought) }
     case .brought(let input): try add(input)
     case .device(let rule):
@@ -119,6 +123,7 @@ extension WithdrawalChanges {
   /// Adds a changed record. It may itself be a withdrawal, so the reading or record that it hides or shows is
   /// added, too.
   private mutating func add(record guid: String) throws {
+    guard lookedUp.insert(guid).inserted else { return }
     guids.insert(guid)
     let fields = try String.fetchOne(
       database.cachedStatement(sql: "SELECT fields FROM record WHERE guid = ? AND kind = 'withdrawal'"),
