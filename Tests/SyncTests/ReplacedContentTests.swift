@@ -138,7 +138,7 @@ struct ReplacedContentTests {
         let undone = try node.sync().undoneImports()
         let isUndone = ages[node.name, default: [:]].contains { $0.value == age && undone.contains($0.key) }
         guard !isUndone else { continue }
-        try node.importDiary(carbs: grams(age), generatedAt: age)
+        try node.importDiary(carbs: grams(age), generatedAt: age, digest: "\(node.name) \(age)")
         try ages[node.name, default: [:]][#require(node.imports().max())] = age
         log.append("\(node.name) imports \(age)")
       case 1:

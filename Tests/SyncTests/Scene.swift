@@ -127,7 +127,8 @@ extension SimulatedNode {
 
   /// Imports an export of a diary with one row. The row has an id.
   func importDiary(
-    carbs: Double, generatedAt: Int64, _ change: (inout ImportedRecord) -> Void = { _ in }
+    carbs: Double, generatedAt: Int64, digest: String = "",
+    _ change: (inout ImportedRecord) -> Void = { _ in }
   ) throws {
     var batch = IngestBatch()
     var row = ImportedRecord(
@@ -135,15 +136,15 @@ extension SimulatedNode {
       fields: RecordFields(["carbs": .number(carbs)]), sourceID: "row", line: 1)
     change(&row)
     batch.records = [row]
-    try ingest(batch, generatedAt: generatedAt)
+    try ingest(batch, generatedAt: generatedAt, digest: digest)
   }
 
-  func ingest(_ batch: IngestBatch, generatedAt: Int64?) throws {
+  func ingest(_ batch: IngestBatch, generatedAt: Int64?, digest: String = "") throws {
     let source = IngestSource(name: "-", format: "test", startedAt: clock, modifiedAt: nil, decisions: [])
     try importer().ingest(source, isAtomic: false) { writer in
       try writer.write(batch)
       try writer.finish(
-        end: .whole, digest: "", generatedAt: generatedAt, finishedAt: clock, decisions: [])
+        end: .whole, digest: digest, generatedAt: generatedAt, finishedAt: clock, decisions: [])
     }
   }
 
