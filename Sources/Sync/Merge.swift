@@ -45,11 +45,20 @@ package enum Merge: Hashable, Sendable {
     if [.withdrawal, .count].contains(local.kind), !local.isDeleted, !remote.isDeleted {
       return merged(statements: local, remote, base)
     }
+    if let base {
+      if local.agrees(with: base) { return .takesRemote }
+      if remote.agrees(with: base) { return .yields(local) }
+    }
+    // An undo or redo wrote at least one state, and no person wrote the other. The later export is not undone in
+    // the store that has its content.
+    if local.kind != .zone, !local.isDeleted, !remote.isDeleted, let mine = local.export,
+      let theirs = remote.export, mine != theirs
+    {
+      return mine > theirs ? .yields(local) : .takesRemote
+    }
     guard let base else {
       return remote.isDeleted && isImportedOnly ? .takesRemote : .conflict
     }
-    if local.agrees(with: base) { return .takesRemote }
-    if remote.agrees(with: base) { return .yields(local) }
     // A deletion is never merged with an edit, since only a person can decide.
     if local.isDeleted || remote.isDeleted { return .conflict }
     // The record of the base zone is one decision, so its fields are not merged. A person who confirmed the

@@ -106,6 +106,35 @@ struct ReplacedContentTests {
     try expect(80, scene)
   }
 
+  /// Both stores import the later export before they first upload, and one store undoes its import.
+  @Test(arguments: [false, true])
+  func anUndoBeforeTheFirstUploadGivesWayToTheImportOfAnotherStore(_ undoneIsSentFirst: Bool)
+    async throws
+  {
+    let scene = try await Scene()
+    try scene.a.importDiary(carbs: 80, generatedAt: 6)
+    try scene.b.importDiary(carbs: 30, generatedAt: 5)
+    try scene.b.importDiary(carbs: 80, generatedAt: 6)
+    _ = try scene.b.undo(#require(try scene.b.imports().max()))
+    #expect(try carbs(scene.b) == 30)
+    let order = undoneIsSentFirst ? [scene.b, scene.a] : [scene.a, scene.b]
+    for node in order + order + order { try await scene.upload(node) }
+    try expect(80, scene)
+  }
+
+  /// No export states what a person wrote, so it never gives way to an export.
+  @Test func anUndoBeforeTheFirstUploadIsAConflictWithAnEdit() async throws {
+    let scene = try await Scene()
+    try scene.a.importDiary(carbs: 80, generatedAt: 6)
+    try scene.a.edit(Self.guid, "text", "soup")
+    try scene.b.importDiary(carbs: 30, generatedAt: 5)
+    try scene.b.importDiary(carbs: 80, generatedAt: 6)
+    _ = try scene.b.undo(#require(try scene.b.imports().max()))
+    try await scene.upload(scene.a, scene.b, scene.a, scene.b)
+    #expect(try scene.b.sync().overview(ingests: 0).conflicts == 1)
+    #expect(try scene.a.records()[Self.guid]?.state.fields["text"] == .text("soup"))
+  }
+
   /// A job may have imported the later export several times in the first store.
   @Test(arguments: 1...3) func theNumberOfImportsOfAnExportDoesNotDecide(_ times: Int) async throws {
     let scene = try await Scene()

@@ -148,6 +148,8 @@ import Testing
     Rule(
       "A later export corrects what an import on any store wrote, and never what a person wrote.",
       ("SyncTests/ImportedCorrectionTests", "aLaterExportCorrectsARecordThatAnotherStoreImported"),
+      ("SyncTests/ReplacedContentTests", "anUndoBeforeTheFirstUploadGivesWayToTheImportOfAnotherStore"),
+      ("SyncTests/ReplacedContentTests", "anUndoBeforeTheFirstUploadIsAConflictWithAnEdit"),
       ("SyncTests/ImportedCorrectionTests", "anEarlierExportDoesNotRevertARecordThatAnotherStoreImported"),
       ("SyncTests/ImportedCorrectionTests", "anEditByAPersonIsKeptInEveryStore")),
     Rule(
