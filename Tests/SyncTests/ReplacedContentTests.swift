@@ -135,6 +135,23 @@ struct ReplacedContentTests {
     #expect(try scene.a.records()[Self.guid]?.state.fields["text"] == .text("soup"))
   }
 
+  /// Both stores imported the latest and the earliest export. After the undo in one store, it imports the earliest
+  /// one, which the other store also states.
+  @Test func anEarlierExportDoesNotReplaceTheLatestOneOfAnotherStore() async throws {
+    let scene = try await Scene()
+    try scene.b.importDiary(carbs: 30, generatedAt: 5)
+    try await scene.upload(scene.b, scene.a)
+    try scene.a.importDiary(carbs: 80, generatedAt: 6)
+    try await scene.upload(scene.a, scene.b)
+    try scene.b.importDiary(carbs: 80, generatedAt: 6)
+    try await scene.upload(scene.b, scene.a)
+    _ = try scene.a.undo(#require(try scene.a.imports().max()))
+    try await scene.upload(scene.a, scene.b, scene.a)
+    try scene.a.importDiary(carbs: 30, generatedAt: 5)
+    try await scene.upload(scene.a, scene.b, scene.a, scene.b)
+    try expect(80, scene)
+  }
+
   /// A job may have imported the later export several times in the first store.
   @Test(arguments: 1...3) func theNumberOfImportsOfAnExportDoesNotDecide(_ times: Int) async throws {
     let scene = try await Scene()

@@ -45,11 +45,17 @@ struct StatedContents {
   static let isValid =
     "w.outcome IN ('whole', 'truncated') AND NOT \(ImportContribution.isUndone(of: "w"))"
 
-  /// The SQL condition that a valid import of this store stated the present content of a record whose imports
-  /// differ.
-  private static let isStated = """
-    EXISTS (SELECT 1 FROM stated_content AS s CROSS JOIN ingest AS w ON w.id = s.ingest
-      WHERE s.guid = record.guid AND \(isCurrent) AND \(isValid) AND NOT (\(ExportOrigin.isOrigin("w"))))
+  /// The SQL condition that a valid import of this store stated the present content of a record.
+  private static let isStated = "EXISTS (SELECT 1 FROM ingest AS w WHERE \(ContentExport.isStatement))"
+
+  /// The SQL condition that a valid import of this store stated another content of a record than the present one.
+  /// No export with later items may have the present content.
+  private static let mayBeStatedOtherwise = """
+    (SELECT count(s.newest) FILTER (WHERE NOT s.is_current) > 0
+      AND coalesce(max(s.newest) FILTER (WHERE NOT s.is_current) >= max(s.newest) FILTER (WHERE s.is_current), TRUE)
+    FROM (SELECT \(ExportAge.generated("w")) AS newest, \(isCurrent) AS is_current
+      FROM stated_content AS s CROSS JOIN ingest AS w ON w.id = s.ingest
+      WHERE s.guid = record.guid AND \(isValid) AND NOT (\(ExportOrigin.isOrigin("w")))) AS s)
     """
 }
 
@@ -246,7 +252,7 @@ extension StatedContents {
         sql: """
           SELECT record.guid, record.device_time, record.utc_offset, record.offset_source, record.fields FROM record
           WHERE record.guid IN (SELECT guid FROM stated_content) AND record.deleted = 0 AND record.conflict IS NULL
-            AND \(ContentExport.isImported) AND NOT \(Self.isStated)
+            AND \(ContentExport.isImported) AND \(Self.mayBeStatedOtherwise)
           ORDER BY record.guid
           """))
     guard !rows.isEmpty else { return [] }
@@ -257,7 +263,9 @@ extension StatedContents {
       let content = RecordContent(
         fields: try row[4], deviceTime: try row[1], utcOffset: try row[2], offsetSource: try row[3],
         isDeleted: false)
-      guard let latest = try latest(of: guid, visibility), latest.isOwn else { return nil }
+      guard let latest = try latest(of: guid, visibility), latest.isOwn,
+        RecordContent(latest.state).text != content.text
+      else { return nil }
       let withdrawn = visibility.listedRecords[guid] ?? []
       let isWithdrawn =
         withdrawn.contains(content.withdrawalDigest) && !withdrawn.contains(latest.state.withdrawalDigest)
