@@ -14,6 +14,7 @@ package struct ZipArchive {
 
   /// The members in the order of the directory, without folders.
   package let members: [ZipMember]
+  /// The name of the file in messages.
   package let name: String
   let descriptor: Int32
 

@@ -5,7 +5,7 @@ package import Logbook
 package import LogbookStore
 package import Sync
 
-/// The exit statuses of glucoport(1). Failures are mapped to statuses only in this file.
+/// The exit statuses of glucoport(1). Categories of failures are mapped to statuses only in this file.
 package enum ExitStatus: Int32, Error {
   case done = 0
   /// A check found something that a person should correct, and no status below is more exact. Monitoring
@@ -53,6 +53,14 @@ package enum ExitStatus: Int32, Error {
       case .inputOutput: .inputOutput
       case .usage: .usage
       }
+  }
+
+  /// The exit status of a failed attempt of a job that runs again and again, such as an upload.
+  ///
+  /// - Parameter isUnattended: whether the job runs without a person. Then every temporary failure is `temporary`,
+  ///   since the next run tries again.
+  package init(_ category: FailureCategory, isUnattended: Bool) {
+    self = isUnattended && category.isTemporary ? .temporary : ExitStatus(category)
   }
 
   /// The statuses by priority. A run with several statuses ends with the first of this list that occurred.
@@ -106,4 +114,9 @@ extension ExitStatus {
   package func end() throws {
     if self != .done { throw self }
   }
+}
+
+extension FailureCategory {
+  /// Whether a later attempt may succeed without any action by a person.
+  package var isTemporary: Bool { self == .temporary || self == .unavailable }
 }

@@ -51,7 +51,7 @@ package enum SourceHoles {
   /// answer reached further back and had more values: the source then dropped no values, neither by age nor
   /// by number.
   private static func isWhole(_ state: SourceState, oldest: Int64, count: Int, now: Int64) -> Bool {
-    guard let reach = state.reachSeconds, let most = state.mostValues else { return false }
+    guard let reach = state.reachSeconds, let most = state.maxValues else { return false }
     return now - oldest < reach - minSeconds && count < most
   }
 
@@ -63,7 +63,7 @@ package enum SourceHoles {
   ) {
     guard let values, (0...lagSeconds).contains(now - values.upperBound) else { return }
     state.reachSeconds = max(state.reachSeconds ?? 0, now - values.lowerBound)
-    state.mostValues = max(state.mostValues ?? 0, count)
+    state.maxValues = max(state.maxValues ?? 0, count)
   }
 
   /// Compares holes with the values in the store. `found` of the result has complete holes, but no old holes

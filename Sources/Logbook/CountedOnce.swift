@@ -80,7 +80,8 @@ package struct CountedOnce<Payload> {
   /// has only a few. Further ones in the minute are not compared, so that a hostile input with millions of
   /// items in one minute costs little time.
   private static var maxFactsOfAMinute: Int { 128 }
-  /// The maximum number of items that wait for their verdict. A person's day has hundreds of items.
+  /// The maximum number of items that wait for their verdict. If more wait, the earliest ones get theirs without the
+  /// rest. This only happens for a hostile input, since a person's day has hundreds of items.
   private static var maxPending: Int { 100_000 }
 
   private let rules: CountingRules

@@ -295,6 +295,9 @@ package struct ZonePeriod: Hashable, Sendable {
     zone == other.zone && devices == other.devices && first <= other.end && other.first <= end
   }
 
+  /// Whether `left` counts where both overlap. A period for certain devices counts before a period for all. Of two
+  /// such periods, the later statement counts. If both were made at one time, the larger guid counts, so that all
+  /// stores decide in the same way.
   static func precedes(_ left: ZonePeriod, _ right: ZonePeriod) -> Bool {
     if left.devices.isEmpty != right.devices.isEmpty { return !left.devices.isEmpty }
     return left.madeAt != right.madeAt ? left.madeAt > right.madeAt : left.guid > right.guid

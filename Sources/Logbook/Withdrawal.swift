@@ -133,3 +133,238 @@ extension RecordState {
     Digest.uuid(of: ["content", String(deviceTime.seconds), statedOffset.map(String.init) ?? "", fields])
   }
 }
+
+// Converts a withdrawal to the fields of its record and back. glucoport-json(5) documents the fields.
+
+extension Withdrawal {
+  /// The maximum size in bytes of a field that lists readings or records. So a record with such a field stays
+  /// far below a server's limit.
+  package static let maxListBytes = 200 * 1024
+  /// The maximum size of all fields together, in bytes. Every version of glucoport writes smaller records.
+  package static let maxBytes = 256 * 1024
+  /// The maximum number of points in one record. It limits the time to search for them in a store.
+  package static let maxPoints = 4 * PointRuns.maxPoints
+
+  /// The name of the field that states whether the subject is hidden.
+  package static let hiddenName = "hidden"
+
+  private enum Name {
+    static let (subtype, hidden, text) = ("subtype", hiddenName, "text")
+    static let importID = "import"
+    static let (group, input, points, records, changes) = ("group", "input", "points", "records", "changes")
+    static let (device, since, until) = ("device", "since", "until")
+    static let (reading, record, content) = ("reading", "record", "content")
+  }
+
+  private enum Subtype: String { case `import`, brought, device, reading, record }
+
+  /// The fields of the withdrawal's record.
+  package var fields: RecordFields {
+    var fields = RecordFields([Name.hidden: .flag(isHidden)])
+    if !reason.isEmpty { fields[Name.text] = .text(reason) }
+    switch subject {
+    case .input(let input), .brought(let input):
+      let subtype = if case .brought = subject { Subtype.brought } else { Subtype.import }
+      fields[Name.subtype] = .text(subtype.rawValue)
+      fields[Name.group] = .text(input.group)
+      if !input.input.isEmpty { fields[Name.input] = .text(input.input) }
+      if !input.importID.isEmpty { fields[Name.importID] = .text(input.importID) }
+      fields.set(Name.points, lines: input.pointLines)
+      fields.set(Name.records, lines: input.records.map { "\($0.key) \($0.value)" }.sorted())
+      fields.set(Name.changes, lines: input.changes.map(\.line).sorted())
+    case .device(let rule):
+      fields[Name.subtype] = .text(Subtype.device.rawValue)
+      fields[Name.device] = .text(rule.device)
+      if let since = rule.since { fields[Name.since] = .text(since.text) }
+      if let until = rule.until { fields[Name.until] = .text(until.text) }
+    case .reading(let identity):
+      fields[Name.subtype] = .text(Subtype.reading.rawValue)
+      fields[Name.reading] = .text(identity.text)
+    case .record(let guid):
+      fields[Name.subtype] = .text(Subtype.record.rawValue)
+      fields[Name.record] = .text(guid)
+      if !content.isEmpty { fields[Name.content] = .text(content) }
+    }
+    return fields
+  }
+
+  /// Parses a withdrawal from the fields of its record. Nil for fields that this program does not understand.
+  /// A withdrawal with such fields hides nothing.
+  package init?(fields: RecordFields) {
+    guard fields.textBytes <= Self.maxBytes, case .flag(let isHidden)? = fields[Name.hidden],
+      let subtype = fields.text(Name.subtype).flatMap(Subtype.init)
+    else { return nil }
+    let subject: Subject? =
+      switch subtype {
+      case .import: Self.input(fields).map(Subject.input)
+      case .brought: Self.input(fields).map(Subject.brought)
+      case .device: Self.rule(fields).map(Subject.device)
+      case .reading: fields.text(Name.reading).flatMap { ReadingIdentity(text: $0) }.map(Subject.reading)
+      case .record: fields.text(Name.record).flatMap { Guid.isValid($0) ? .record($0) : nil }
+      }
+    guard let subject else { return nil }
+    self.init(
+      subject, isHidden: isHidden, reason: fields.text(Name.text) ?? "",
+      content: subtype == .record ? fields.text(Name.content) ?? "" : "")
+  }
+
+  /// Parses a withdrawal from the fields in a JSON text. Nil for invalid JSON, and for fields that this
+  /// program does not understand.
+  package init?(json: String) {
+    guard json.utf8.count <= Self.maxBytes else { return nil }
+    do throws(JSONError) {
+      self.init(fields: try RecordFields(json: json))
+    } catch {
+      return nil
+    }
+  }
+
+  /// Merges a local and a remote edit of one withdrawal. Withdrawals never become conflicts: an item that one
+  /// of the edits shows again is shown. Both stores get the same result.
+  package static func merged(
+    _ local: RecordFields, _ remote: RecordFields, base: RecordFields?
+  ) -> RecordFields {
+    var merged = RecordFields()
+    for name in Set(local.values.keys).union(remote.values.keys).union((base?.values ?? [:]).keys) {
+      let (mine, theirs) = (local[name], remote[name])
+      if mine == theirs {
+        merged[name] = mine
+      } else if let base, base[name] == mine || base[name] == theirs {
+        merged[name] = base[name] == mine ? theirs : mine
+      } else {
+        merged[name] = mergedField(name, mine, theirs)
+      }
+    }
+    return merged
+  }
+
+  private static func mergedField(_ name: String, _ mine: FieldValue?, _ theirs: FieldValue?) -> FieldValue? {
+    switch (name, mine, theirs) {
+    case (Name.hidden, _, _): return .flag(false)
+    // A missing list is an empty one: the edit that removed the list showed all items of the list again.
+    case (Name.points, nil, _), (Name.points, _, nil), (Name.records, nil, _), (Name.records, _, nil),
+      (Name.changes, nil, _), (Name.changes, _, nil):
+      return nil
+    case (Name.points, .text(let mine)?, .text(let theirs)?):
+      // Two versions of zlib may pack the same points differently. Then one of the texts is kept.
+      guard let mine = WithdrawnInput.points(mine), let theirs = WithdrawnInput.points(theirs),
+        mine != theirs
+      else { break }
+      let common = Dictionary(
+        uniqueKeysWithValues: mine.compactMap { series, runs in
+          theirs[series].map { other in (series, runs.intersection(other)) }
+        })
+      let text = WithdrawnInput.lines(common).joined(separator: "\n")
+      // The merged list may be larger than a record can hold. In this case it is left out, and all its items
+      // are shown.
+      return text.isEmpty || text.utf8.count > maxListBytes ? nil : .text(text)
+    case (Name.records, .text(let mine)?, .text(let theirs)?),
+      (Name.changes, .text(let mine)?, .text(let theirs)?):
+      let lines = Set(mine.listedLines).intersection(theirs.listedLines)
+      return lines.isEmpty ? nil : .text(lines.sorted().joined(separator: "\n"))
+    default: break
+    }
+    // The texts are for people, or list the same points. Every store chooses the same one of the two texts.
+    return [mine, theirs].compactMap(\.self).max { RecordFields(["": $0]).json < RecordFields(["": $1]).json }
+  }
+}
+
+extension Withdrawal {
+  private static func input(_ fields: RecordFields) -> WithdrawnInput? {
+    guard let group = fields.text(Name.group), Guid.isValid(group),
+      let points = WithdrawnInput.points(fields.text(Name.points) ?? "")
+    else { return nil }
+    var input = WithdrawnInput(
+      group: group, input: fields.text(Name.input) ?? "", importID: fields.text(Name.importID) ?? "",
+      points: points)
+    for line in (fields.text(Name.records) ?? "").listedLines {
+      let words = line.split(separator: " ")
+      guard words.count == 2, Guid.isValid(String(words[0])) else { return nil }
+      input.records[String(words[0])] = String(words[1])
+    }
+    for line in (fields.text(Name.changes) ?? "").listedLines {
+      guard let change = RecordRevision(line: line) else { return nil }
+      input.changes.append(change)
+    }
+    return input
+  }
+
+  private static func rule(_ fields: RecordFields) -> DeviceRule? {
+    guard let device = fields.text(Name.device) else { return nil }
+    let (since, until) = (fields.text(Name.since), fields.text(Name.until))
+    let rule = DeviceRule(
+      device: device, since: since.flatMap { DeviceTime(text: $0) },
+      until: until.flatMap { DeviceTime(text: $0) })
+    // If a limit is present but unreadable, the rule is ignored. Without the limit, the rule would hide more
+    // than was stated.
+    return (rule.since == nil) == (since == nil) && (rule.until == nil) == (until == nil) ? rule : nil
+  }
+}
+
+extension WithdrawnInput {
+  /// One line for each series: the name of the series, a blank, and its points in base64.
+  static func lines(_ points: [SeriesName: PointRuns]) -> [String] {
+    points.filter { !$0.value.isEmpty }.map { "\($0.key.text) \($0.value.text)" }.sorted()
+  }
+
+  static func points(_ text: String) -> [SeriesName: PointRuns]? {
+    var points: [SeriesName: PointRuns] = [:]
+    var count: Int64 = 0
+    for line in text.listedLines {
+      guard let end = line.utf8.lastIndex(of: UInt8(ascii: " ")), let series = SeriesName(text: line[..<end]),
+        let runs = PointRuns(text: line[line.index(after: end)...]), points[series] == nil
+      else { return nil }
+      points[series] = runs
+      count += runs.count
+      if count > Withdrawal.maxPoints { return nil }
+    }
+    return points
+  }
+
+  fileprivate var pointLines: [String] { Self.lines(points) }
+}
+
+extension RecordRevision {
+  /// The size of `line` in the JSON of a record, in bytes. The line contains JSON. Its quotation marks are
+  /// escaped, since the line is written as a JSON string.
+  package var listBytes: Int { RecordFields(["": .text(line)]).json.utf8.count }
+
+  /// The guid and both states in JSON, separated by tabs. JSON of a state contains no tab.
+  fileprivate var line: String { "\(guid)\t\(before.json)\t\(after.json)" }
+
+  fileprivate init?(line: Substring) {
+    let parts = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 3, Guid.isValid(parts[0]) else { return nil }
+    do throws(JSONError) {
+      self.init(
+        guid: parts[0], before: try RecordState(json: parts[1]), after: try RecordState(json: parts[2]))
+    } catch {
+      return nil
+    }
+  }
+}
+
+extension String {
+  /// The lines of a list. The text is split by bytes: a million readings are megabytes of text, and a search
+  /// by characters would take most of the time.
+  var listedLines: [Substring] {
+    utf8.split(separator: UInt8(ascii: "\n")).map { Substring($0) }
+  }
+}
+
+extension RecordFields {
+  /// The approximate size of the record in bytes: the length of its texts, which are most of it.
+  fileprivate var textBytes: Int {
+    values.values.reduce(0) { sum, value in
+      if case .text(let text) = value { sum + text.utf8.count } else { sum }
+    }
+  }
+
+  fileprivate func text(_ name: String) -> String? {
+    if case .text(let text)? = self[name] { text } else { nil }
+  }
+
+  fileprivate mutating func set(_ name: String, lines: [String]) {
+    if !lines.isEmpty { self[name] = .text(lines.joined(separator: "\n")) }
+  }
+}

@@ -12,6 +12,7 @@ package struct LogbookServer: Sendable {
   private let storage: any ServerStorage
   private let settings: ServerSettings
 
+  /// A server that does not listen yet.
   package init(_ storage: any ServerStorage, _ settings: ServerSettings) {
     self.storage = storage
     self.settings = settings
@@ -115,7 +116,8 @@ private struct EarlierWork: Service {
       do throws(ServiceError) {
         try await storage.finishEarlierWork()
       } catch {
-        logger.warning("earlier work is not finished; the next start continues")
+        logger.warning(
+          "earlier work is not finished; the next start continues", metadata: ["reason": "\(error)"])
       }
     }
     // If this service returned, the service group would end all other services. So it waits until the server

@@ -111,7 +111,7 @@ package struct SourceState: Codable, Hashable, Sendable {
   /// The longest period that a response with recent values covered, in seconds.
   package var reachSeconds: Int64?
   /// The maximum number of sensor values in a response with recent values.
-  package var mostValues: Int?
+  package var maxValues: Int?
   /// The position at which the next fetch continues, as a text that depends on the type of source.
   package var cursor: String?
   /// The periods for which the source has no readings, and for which the store had none at the last fetch.

@@ -6,8 +6,8 @@ package import Logbook
 /// programs read. The member `glucoport` has all parts of the reading, with the names of glucoport-json(5).
 package enum NightscoutEntry {
   /// The value in mg/dL that Nightscout's programs write for a value below the sensor's range (LO).
-  /// `clampedHigh` is for a value above the range (HI).
   @usableFromInline static var clampedLow: Double { 39 }
+  /// The value in mg/dL that Nightscout's programs write for a value above the sensor's range (HI).
   @usableFromInline static var clampedHigh: Double { 401 }
 
   /// The reason why a reading cannot be written as an entry; nil if it can be written.
@@ -27,6 +27,7 @@ package enum NightscoutEntry {
     }
   }
 
+  /// The instant of a reading in milliseconds since 1970, as the member `date`.
   package static func milliseconds(_ reading: Reading) -> Int64 {
     (reading.deviceTime.seconds - Int64(reading.placement.utcOffset)) * 1000
   }

@@ -128,6 +128,7 @@ extension JSONValue: NightscoutValue {
   /// Whether the text ends with `Z`, like a time in UTC.
   package var endsInZ: Bool { text?.last == "Z" || text?.last == "z" }
 
+  /// Whether the value is exactly this text.
   package func equals(_ text: StaticString) -> Bool { plainText == text.description }
 
   /// Whether the value is this text, without regard to case.

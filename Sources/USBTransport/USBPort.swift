@@ -60,6 +60,7 @@ package struct USBInterface: Hashable, Sendable {
   /// The endpoints, in the order of their descriptors.
   package var endpoints: [USBEndpoint]
 
+  /// An interface as the device describes it.
   package init(number: UInt8, interfaceClass: UInt8, endpoints: [USBEndpoint] = []) {
     self.number = number
     self.interfaceClass = interfaceClass

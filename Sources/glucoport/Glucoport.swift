@@ -5,7 +5,9 @@ import CommandParts
 import Commands
 import Glibc
 import Logbook
+import LogbookStore
 import LookCommands
+import USBTransport
 
 /// The program with all its commands. Only this type maps errors to exit statuses.
 struct Glucoport: ParsableCommand {
@@ -168,5 +170,127 @@ struct Glucoport: ParsableCommand {
     guard Output.printsFailuresAsJSON else { return output.message(whole) }
     let advice = whole.split(separator: "\n").last { $0.hasPrefix("  See ") }?.dropFirst(2)
     output.failure(message(for: error), .usage, hint: advice.map(String.init))
+  }
+}
+
+/// Runs a command once for each person. A failure for one person does not prevent the runs for the others.
+struct PersonVisit {
+  private let persons: [Person]
+
+  /// Nil if an option or an environment variable selects a store, if the command does not visit all persons,
+  /// or if there are no persons.
+  init?(for visitor: any PersonVisitor) throws {
+    guard visitor.visitsAll, !visitor.storeOptions.isChosen else { return nil }
+    persons = try PersonList.load().all
+    if persons.isEmpty { return nil }
+  }
+
+  /// Runs the command for each person, one after the other.
+  ///
+  /// - Throws: the `ExitStatus` with the highest priority of all runs.
+  func run(_ visitor: any PersonVisitor, _ output: Output) async throws {
+    if persons.count > 1 { try visitor.validateForSeveral() }
+    var statuses: [ExitStatus] = []
+    for person in persons {
+      try await Output.$subject.withValue(persons.count > 1 ? person.name : nil) {
+        statuses.append(await visit(person, visitor, output))
+        try output.finish()
+      }
+    }
+    let worst = ExitStatus.of(statuses)
+    if worst != .done { throw worst }
+  }
+
+  private func visit(_ person: Person, _ visitor: any PersonVisitor, _ output: Output) async -> ExitStatus {
+    do {
+      var one = visitor
+      one.storeOptions.person = person.name
+      guard try Store.exists(path: person.store) else {
+        if !visitor.needsNoHeading { output.message("glucoport: no store yet") }
+        return .done
+      }
+      if let reason = try visitor.reasonToSkip(Store(path: person.store, role: .reader)) {
+        if !visitor.needsNoHeading { output.message("glucoport: \(reason)") }
+        return .done
+      }
+      if persons.count > 1, !visitor.needsNoHeading {
+        output.line("\(displayed(person.name)):")
+        try output.finish()
+      }
+      if var waiting = one.waiting {
+        try await waiting.run()
+      } else {
+        try one.run()
+      }
+      return .done
+    } catch {
+      return Glucoport.report(error, type(of: visitor).failureSuffix, output)
+    }
+  }
+}
+
+/// Handles signals with which the system ends a program, so that the program states the reason.
+///
+/// The system sends SIGXCPU when the program reaches its limit of processor time, and again for each further
+/// second. It sends SIGBUS when it cannot read or write a page of a file that is mapped to memory. SQLite
+/// maps the index of a store's write-ahead log in this way.
+enum FatalSignals {
+  /// Installs handlers that print why the program ends, and end it. At the limit of processor time, a command
+  /// that handles SIGTERM stops as it does after SIGTERM.
+  static func watch(printsJSON: Bool) {
+    SignalFlag.prepare()
+    var (limit, disk) = (sigaction(), sigaction())
+    if printsJSON {
+      limit.__sigaction_handler.sa_handler = { FatalSignals.endAtLimit($0, FatalSignals.limitObject) }
+      disk.__sigaction_handler.sa_handler = { _ in FatalSignals.end(.inputOutput, FatalSignals.diskObject) }
+    } else {
+      limit.__sigaction_handler.sa_handler = { FatalSignals.endAtLimit($0, FatalSignals.limitSentence) }
+      disk.__sigaction_handler.sa_handler = { _ in FatalSignals.end(.inputOutput, FatalSignals.diskSentence) }
+    }
+    sigaction(SIGXCPU, &limit, nil)
+    sigaction(SIGBUS, &disk, nil)
+  }
+
+  // These are computed properties of static texts. A signal handler must not initialise anything, and static
+  // texts are part of the program's file.
+  private static var limitSentence: StaticString {
+    "glucoport: the limit of processor time is reached; raise it (ulimit -St, LimitCPU= of systemd) and try again\n"
+  }
+
+  private static var limitObject: StaticString {
+    """
+    {"error":"the limit of processor time is reached; raise it (ulimit -St, LimitCPU= of systemd) and try again",\
+    "status":152,"hint":"raise it (ulimit -St, LimitCPU= of systemd) and try again"}
+
+    """
+  }
+
+  private static var diskSentence: StaticString {
+    "glucoport: the disk failed below a file that is in memory; look for its errors with dmesg, and try again\n"
+  }
+
+  private static var diskObject: StaticString {
+    """
+    {"error":"the disk failed below a file that is in memory; look for its errors with dmesg, and try again",\
+    "status":74,"hint":"look for its errors with dmesg, and try again"}
+
+    """
+  }
+
+  // MARK: - In the handlers
+
+  private static func endAtLimit(_ number: Int32, _ text: StaticString) {
+    let isFirst = SignalFlag.raise(number)
+    if isFirst || !SignalFlag.isRaised { writeToStandardError(text) }
+    if !isFirst { _exit(ExitStatus.outOfTime.rawValue) }
+  }
+
+  private static func end(_ status: ExitStatus, _ text: StaticString) {
+    writeToStandardError(text)
+    _exit(status.rawValue)
+  }
+
+  private static func writeToStandardError(_ text: StaticString) {
+    write(STDERR_FILENO, text.utf8Start, text.utf8CodeUnitCount)
   }
 }

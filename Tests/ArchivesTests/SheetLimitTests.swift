@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: [(0, nil), (1, "too many styles")])
-  func aDocumentMayHave4096StylesOfHiddenSheets(_ excess: Int, _ reason: String?) throws {
+  func aDocumentWithMoreThan4096StylesOfHiddenSheetsIsRefused(_ excess: Int, _ reason: String?) throws {
     let styles = (0..<4 * Spreadsheet.maxSheets - 1 + excess).map {
       #"<style:style style:name="s\#($0)"><style:table-properties table:display="false"/></style:style>"#
     }

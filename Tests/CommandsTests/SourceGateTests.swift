@@ -267,7 +267,7 @@ import Testing
     let found = SourceHoles.after(state, oldest: shown.first, count: shown.count, now: now)
     #expect(found.isEmpty != hasHole, "\(found)")
     // If the store does not know for how long the source keeps values, some hours are reported as missing.
-    (state.reachSeconds, state.mostValues) = (nil, nil)
+    (state.reachSeconds, state.maxValues) = (nil, nil)
     #expect(!SourceHoles.after(state, oldest: shown.first, count: shown.count, now: now).isEmpty)
   }
 

@@ -422,7 +422,7 @@ struct ImportTests {
     #expect(items.map { $0["value"] as? Double } == [5.5, 5.8])
   }
 
-  @Test func rejectedRowsAreNotWrittenIntoTheCreatedStore() async throws {
+  @Test func theStoreIsRefusedAsTheFileOfRejectedRows() async throws {
     let program = try Program()
     let file = program.path("new.db")
     let outcome = try await program.run("import", "-", "--store", file, "--rejects", file, input: Self.bad)

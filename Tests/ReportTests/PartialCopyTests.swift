@@ -167,7 +167,7 @@ import Testing
   }
 
   /// One person's fixed doses: four units at 8:00, 13:00 and 19:00. Each app has some of them.
-  @Test func equalDosesAtFixedHoursInTwoAppsAreAdded() {
+  @Test func fixedDosesDividedBetweenTwoAppsAllCount() {
     func fixed(_ hours: [Int64], _ source: CountingSource) -> [Entry] {
       (0..<9).flatMap { day in
         hours.map { Entry(kind: .insulin, amount: 4, seconds: day * 86_400 + $0 * 3600, source: source) }

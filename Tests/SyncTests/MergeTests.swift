@@ -80,7 +80,7 @@ import Testing
     #expect(Merge.of(local: local, remote: remote, base: base) == .conflict)
   }
 
-  @Test func anEditOnOneSideIsAdoptedWithoutAMerge() {
+  @Test func anEditOnOneSideCountsWithoutAConflict() {
     let edited = note(["text": .text("walk"), "minutes": .number(30)])
     #expect(Merge.of(local: base, remote: edited, base: base) == .takesRemote)
     #expect(Merge.of(local: edited, remote: base, base: base) == .yields(edited))

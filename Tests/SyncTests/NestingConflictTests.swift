@@ -37,7 +37,7 @@ import Testing
     return (scene, x, y)
   }
 
-  @Test(arguments: [1, 1000]) func aStoreThatFirstSeesTwoEntriesContainingEachOtherHasAConflict(page: Int)
+  @Test(arguments: [1, 1000]) func aThirdStoreThatDownloadsTwoEntriesInsideEachOtherHasOneConflict(page: Int)
     async throws
   {
     let (scene, x, y) = try await circle()

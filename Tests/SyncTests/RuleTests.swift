@@ -473,7 +473,7 @@ import Testing
       "No store nests entries in a circle, or deeper than one level, in any order of arrival.",
       ("SyncTests/ConflictResolutionSyncTests", "entriesThatWouldContainEachOtherAreAConflict"),
       ("SyncTests/ConflictResolutionSyncTests", "nestingDeeperThanTheCommandLinePermitsIsAConflict"),
-      ("SyncTests/NestingConflictTests", "aStoreThatFirstSeesTwoEntriesContainingEachOtherHasAConflict"),
+      ("SyncTests/NestingConflictTests", "aThirdStoreThatDownloadsTwoEntriesInsideEachOtherHasOneConflict"),
       ("SyncTests/NestingConflictTests", "tooDeepNestingIsAConflictForTheFirstStoreThatSeesIt"),
       ("SyncTests/NestingConflictTests", "inAnyOrderOfMovesNestingStaysValidAndDecisionsEndAllConflicts")),
     Rule(

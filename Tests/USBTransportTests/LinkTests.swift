@@ -23,7 +23,7 @@ struct LinkTests {
   // MARK: HID
 
   @Test(arguments: [true, false])
-  func hidReportsArePaddedAndEchoed(hasOutput: Bool) throws {
+  func aHIDReportIsPaddedToTheSizeOfAPacket(hasOutput: Bool) throws {
     let lines = try run(.hid(output: hasOutput), "hid", "send=020A", "receive=64", "receive=64")
     #expect(lines == ["ok ", padded("020A"), padded("020A")])
   }

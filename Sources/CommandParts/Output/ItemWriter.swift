@@ -60,8 +60,8 @@ package struct TableWriter: ItemWriter {
     if !marks.isEmpty { text += "  \(marks)" }
     if showsIDs, !isLong { text += "  \(reading.shortID)" }
     if isLong { text += mark(reading.syncState(activity)) }
-    // If the value is in the target range, the bar ends with blanks. They are removed, since a line of the
-    // table does not end with blanks.
+    // The bar of a value in the target range ends with blanks. They would wrap on a narrow terminal, and show in
+    // comparisons of two outputs.
     while bars != nil, text.last == " " { text.removeLast() }
     return text
   }

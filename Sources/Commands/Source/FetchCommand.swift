@@ -119,7 +119,7 @@ struct FetchCommand: AsyncParsableCommand, PersonVisitor {
 
   private func report(_ failure: Failure, isKnown: Bool, _ output: Output) -> ExitStatus {
     let isSilent = unattended && quiet && (failure.category.isTemporary || isKnown)
-    let status = unattended && failure.category.isTemporary ? .temporary : ExitStatus(failure.category)
+    let status = ExitStatus(failure.category, isUnattended: unattended)
     if !isSilent { output.failure("glucoport: \(failure.message)", status) }
     return status
   }

@@ -164,7 +164,8 @@ struct GenericAmountRows {
     return true
   }
 
-  /// Notes the word of a row, before the amounts are read.
+  /// Observes the words in the columns for kinds of amounts and doses, so that all words are known before the first
+  /// amount is read.
   mutating func survey(_ row: Row, _ places: GenericColumns) {
     for index in columns.indices where columns[index].use == .kind || columns[index].use == .kindOfDose {
       Self.observe(row[places.amountSigns[columns[index].index]].trimmed, in: &columns[index], isFood: isFood)

@@ -160,10 +160,10 @@ extension ValueSets {
       ).name)
   }
 
-  /// Stores a value as a reading with the other properties of `reading`. The stored reading is pending.
+  /// Stores a value as a new pending reading. All properties except value and occurrence number are those of
+  /// `reading`.
   ///
-  /// - Parameter import: the import that contains the value, and whose undo hides it; nil for the running
-  ///   ingest.
+  /// - Parameter import: the import whose undo hides the new reading; nil for the running import.
   private func insert(
     _ value: Value, of import: Int64?, as occurrence: Int64, at place: PlaceOfValues, like reading: Value
   ) throws {

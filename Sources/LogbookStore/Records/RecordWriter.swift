@@ -124,12 +124,12 @@ final class RecordWriter {
     }
     for index in order { try write(rows[index].row, rows[index].key, &outcome) }
     try insertions.flush()
-    note(placer.zone)
+    rememberZone(placer.zone)
     knownCount += outcome.known
     return outcome
   }
 
-  private func note(_ zone: LogbookZone?) {
+  private func rememberZone(_ zone: LogbookZone?) {
     guard let zone else { return }
     if let placing, placing != zone { isPlacedByAnother = true }
     placing = zone
@@ -148,7 +148,7 @@ final class RecordWriter {
     keepsRecords: Bool = false, restoresWithdrawn: Bool = false, deleted: [String] = []
   ) throws -> Outcome {
     var outcome = Outcome()
-    if placing != nil { note(try LogbookZones(database).zone()) }
+    if placing != nil { rememberZone(try LogbookZones(database).zone()) }
     // Another process changed the zones, so the offsets from earlier transactions must be derived again at
     // the end of this transaction.
     if isPlacedByAnother { try ZoneRecords.markChanged(LogbookZones.baseGuid, database) }
@@ -243,7 +243,7 @@ extension RecordWriter {
     if row.provenance != nil, try found[7] as String? == nil, !stored.isDeleted {
       try storeProvenance(row.provenance, of: guid)
     }
-    if row.content.deviceTime == stored.deviceTime { note(guid) }
+    if row.content.deviceTime == stored.deviceTime { brought?.insert(guid) }
     if row.content.isStated(by: stored) {
       outcome.known += 1
       try database.executeCached(
@@ -264,10 +264,8 @@ extension RecordWriter {
 
   private func noteKept(_ guid: String) { if namesAllKept { kept.insert(guid) } }
 
-  private func note(_ guid: String) { brought?.insert(guid) }
-
   private func insert(_ row: RecordRow, guid: String) throws {
-    note(guid)
+    brought?.insert(guid)
     try insertions.add(guid, row)
   }
 

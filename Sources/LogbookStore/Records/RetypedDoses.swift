@@ -9,7 +9,7 @@ import SQLiteRows
 /// The use of a dose without an id is part of its identity, since two doses of different uses can have one time. So
 /// a dose that was typed as basal and corrected to bolus is stored a second time. An export shows the correction if it
 /// has a dose of the same time, amount and source with another use, and lacks the earlier dose. It must be later than
-/// the last export with the earlier dose, and that one must lack the other dose. All imported exports are compared,
+/// the last export with the earlier dose. That earlier export must lack the other dose. All imported exports are compared,
 /// so that the order of their imports does not matter.
 ///
 /// A table of boluses and another one of basal doses also have doses that the other one lacks. So both exports must

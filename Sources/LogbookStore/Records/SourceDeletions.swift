@@ -176,9 +176,7 @@ extension SourceDeletions {
 
   /// Notes that imports state this content of a withdrawal.
   private func state(_ withdrawal: RecordWithdrawal, of guid: String, by imports: [Int64]) throws {
-    for ingest in imports {
-      try StatedContents(database).insert(withdrawal.state, of: guid, ingest: ingest)
-    }
+    try withdrawal.note(by: imports, of: guid, database)
   }
 
   /// Ends the withdrawals of records that this input states as valid, if its export is the latest one. If it
@@ -252,6 +250,11 @@ private struct RecordWithdrawal {
       kind: .withdrawal, entryGuid: nil, deviceTime: time,
       placement: Placement(utcOffset: 0, source: .stated),
       fields: withdrawal.fields, isDeleted: false)
+  }
+
+  /// Notes that imports state this content of a withdrawal.
+  func note(by imports: [Int64], of guid: String, _ database: Database) throws {
+    for ingest in imports { try StatedContents(database).insert(state, of: guid, ingest: ingest) }
   }
 
   /// The ended withdrawal, for an export that states the record as valid.

@@ -5,6 +5,153 @@ import Logbook
 import LogbookAPI
 import SQLiteRows
 
+/// Reads readings from a logbook's file for comparisons with a client's store.
+extension ReadingBuckets {
+  /// Adds the readings of the file that are not yet included.
+  mutating func extend(_ database: Database) throws {
+    var keys = ReadingKeys()
+    let table = SeriesNumbers(database: database)
+    let row = try RawStatement(
+      keptBy: database,
+      "SELECT series, position, value_bucket, occurrence, seq FROM reading WHERE seq > ?1 ORDER BY seq")
+    row.bind(last, at: 1)
+    while try row.step() {
+      let place = try StoredPlace(checking: row, from: 0, seq: row.integer(4))
+      let key = try keys.key(
+        of: place.series, position: place.position, valueBucket: place.valueBucket,
+        occurrence: place.occurrence
+      ) { try table.series(place.series) }
+      insert(key, seq: row.integer(4))
+    }
+  }
+
+  /// The readings in these buckets of `IdentityDigests`; nil if they are more than one response can contain.
+  /// Only the rows of these readings are read.
+  func readings(in wanted: Set<Int>, _ database: Database) throws -> ReadingBatch? {
+    guard let numbers = numbers(in: wanted) else { return nil }
+    var collected = CollectedReadings(database)
+    let row = try RawStatement(
+      keptBy: database, "SELECT \(CollectedReadings.columns) FROM reading WHERE seq = ?1")
+    for number in numbers {
+      row.reset()
+      row.bind(number, at: 1)
+      if try row.step() { try collected.add(row) }
+    }
+    return collected.batch
+  }
+}
+
+/// Reads all records for a comparison, row by row. For readings, of which there are many more,
+/// `ReadingBuckets` keeps what was read.
+struct DigestScan {
+  let database: Database
+
+  func recordDigests() throws -> IdentityDigests {
+    var digests = IdentityDigests()
+    let rows = try Row.fetchCursor(database.cachedStatement(sql: "SELECT guid, state FROM record"))
+    while let row = try rows.next() {
+      let record = StoredRow(row, of: "record")
+      digests.insert(try record.guid(0), try record.state(1))
+    }
+    return digests
+  }
+
+  /// A page of the records in these buckets of `IdentityDigests`, beginning after this id. It has at least
+  /// one record if there is any.
+  func records(in buckets: Set<Int>, after guid: String?) throws -> RecordPage {
+    var page = PageRecords()
+    let rows = try Row.fetchCursor(
+      database.cachedStatement(sql: "SELECT guid, revision, state FROM record WHERE guid > ? ORDER BY guid"),
+      arguments: [guid ?? ""])
+    while let row = try rows.next() {
+      let record = StoredRow(row, of: "record")
+      let (guid, state): (String, String) = (try record.guid(0), try record[2])
+      guard buckets.contains(IdentityDigests.bucket(ofRecord: guid)) else { continue }
+      guard page.fits(stateBytes: state.utf8.count) else {
+        return RecordPage(records: page.records, hasMore: true)
+      }
+      page.append(RemoteRecord(guid: guid, revision: try record[1], state: try record.state(2)))
+    }
+    return RecordPage(records: page.records, hasMore: false)
+  }
+}
+
+/// Reads a page of one `ChangePart` of a logbook. For readings and for all records, changes that the
+/// requesting node made are left out. Items are in the order of their changes, so that a page continues
+/// exactly where the previous one ended.
+struct PartScan {
+  private let database: Database
+  private let node: Int64
+  private let limit: Int
+
+  /// - Parameter limit: the maximum number of items on the page; at least one item is allowed.
+  init(_ database: Database, node: Int64, limit: Int) {
+    self.database = database
+    self.node = node
+    self.limit = PageLimits.items(limit)
+  }
+
+  /// Reads the page after a sequence number, inside the caller's transaction.
+  func page(of part: ChangePart, after place: Int64) throws -> ChangePage {
+    switch part {
+    case .readings(let from, let until): try readings(from: from, until: until, after: place)
+    case .records: try records(after: place)
+    case .record(let guid): try record(guid)
+    }
+  }
+
+  private func readings(from: Int64, until: Int64, after place: Int64) throws -> ChangePage {
+    let row = try RawStatement(
+      keptBy: database,
+      """
+      SELECT \(ChangeRows.readingColumns) FROM reading
+      WHERE seq > ?1 AND device_time >= ?2 AND device_time < ?3 AND node <> ?4 ORDER BY seq LIMIT ?5
+      """)
+    for (index, value) in [place, from, until, node, Int64(limit)].enumerated() {
+      row.bind(value, at: Int32(index + 1))
+    }
+    var builder = PageBuilder(database)
+    var last = place
+    while try row.step() {
+      try builder.add(row)
+      last = row.integer(0)
+    }
+    let positions = Positions(database: database)
+    guard builder.count < limit else {
+      return builder.page(cursor: try positions.text(last), hasMore: true)
+    }
+    return builder.page(cursor: try positions.text(positions.last()), hasMore: false)
+  }
+
+  private func records(after place: Int64) throws -> ChangePage {
+    let statement = try database.cachedStatement(
+      sql: "SELECT \(ChangeRows.ChangedRecord.columns) FROM record WHERE seq > ? AND node <> ? ORDER BY seq")
+    let rows = try Row.fetchCursor(statement, arguments: [place, node])
+    let positions = Positions(database: database)
+    var builder = PageBuilder(database)
+    var last = place
+    while let row = try rows.next() {
+      let stored = StoredRow(row, of: "record", key: 1..<2)
+      guard builder.count < limit, try builder.add(ChangeRows.ChangedRecord(stored)) else {
+        return builder.page(cursor: try positions.text(last), hasMore: true)
+      }
+      last = try stored[0]
+    }
+    return builder.page(cursor: try positions.text(positions.last()), hasMore: false)
+  }
+
+  private func record(_ guid: String) throws -> ChangePage {
+    var builder = PageBuilder(database)
+    let statement = try database.cachedStatement(
+      sql: "SELECT \(ChangeRows.ChangedRecord.columns) FROM record WHERE guid = ?")
+    if let row = try Row.fetchOne(statement, arguments: [guid]) {
+      _ = try builder.add(ChangeRows.ChangedRecord(StoredRow(row, of: "record", key: 1..<2)))
+    }
+    let positions = Positions(database: database)
+    return builder.page(cursor: try positions.text(positions.last()), hasMore: false)
+  }
+}
+
 /// Reads the changes after a sequence number. Readings and records share these numbers, and are returned in
 /// the order of these numbers.
 struct ChangeScan {
