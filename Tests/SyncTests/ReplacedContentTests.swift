@@ -152,6 +152,35 @@ struct ReplacedContentTests {
     try expect(80, scene)
   }
 
+  /// The source deleted the record and brought it back later, as with an undo in an app. Each store imports one of the two
+  /// exports.
+  @Test(arguments: [false, true]) func anEarlierDeletionAtTheSourceGivesWayToALaterExportOfAnotherStore(
+    _ deletionIsSentFirst: Bool
+  ) async throws {
+    let scene = try await Scene()
+    try scene.a.importDiary(carbs: 30, generatedAt: 5)
+    try scene.a.importDiary(carbs: 30, generatedAt: 6) { $0.isDeletedAtSource = true }
+    try scene.b.importDiary(carbs: 30, generatedAt: 7)
+    let order = deletionIsSentFirst ? [scene.a, scene.b] : [scene.b, scene.a]
+    for node in order + order + order { try await scene.upload(node) }
+    try expect(30, scene)
+    _ = try scene.b.undo(#require(try scene.b.imports().max()))
+    for node in order + order + order { try await scene.upload(node) }
+    try expect(nil, scene, "after the undo of the later export")
+  }
+
+  @Test(arguments: [false, true]) func aLaterDeletionAtTheSourceHidesTheRecordOfAnEarlierExportOfAnotherStore(
+    _ deletionIsSentFirst: Bool
+  ) async throws {
+    let scene = try await Scene()
+    for node in [scene.a, scene.b] { try node.importDiary(carbs: 30, generatedAt: 5) }
+    try scene.a.importDiary(carbs: 30, generatedAt: 8) { $0.isDeletedAtSource = true }
+    try scene.b.importDiary(carbs: 30, generatedAt: 7)
+    let order = deletionIsSentFirst ? [scene.a, scene.b] : [scene.b, scene.a]
+    for node in order + order + order { try await scene.upload(node) }
+    try expect(nil, scene)
+  }
+
   /// A job may have imported the later export several times in the first store.
   @Test(arguments: 1...3) func theNumberOfImportsOfAnExportDoesNotDecide(_ times: Int) async throws {
     let scene = try await Scene()

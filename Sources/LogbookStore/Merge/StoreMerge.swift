@@ -330,6 +330,7 @@ private final class RecordMerge {
         return outcome
       }
       try insert(aged)
+      try SourceDeletions.noteValid(besides: theirs.state, of: theirs.guid, database)
       outcome.new = 1
       return outcome
     }

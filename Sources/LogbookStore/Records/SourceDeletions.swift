@@ -267,6 +267,39 @@ private struct RecordWithdrawal {
   }
 }
 
+extension SourceDeletions {
+  /// Notes which imports of this store state a record as valid, if another store stated that its source deleted the
+  /// record. `StatedContents.restoreReplaced` then ends the withdrawal if the export of such an import is later.
+  ///
+  /// - Parameter new: the content of a new withdrawal from the other store.
+  static func noteValid(besides new: RecordState, of guid: String, _ database: Database) throws {
+    guard new.kind == .withdrawal, !new.isDeleted, new.export != nil,
+      let withdrawal = Withdrawal(fields: new.fields),
+      withdrawal.reason == deleted, case .record(let record) = withdrawal.subject
+    else { return }
+    let statements = try Row.fetchAll(database.cachedStatement(sql: statements), arguments: [record])
+    let imports = try statements.map { StoredRow($0, of: "record") }.filter { row in
+      let content = RecordContent(
+        fields: try row[1], deviceTime: try row[2], utcOffset: try row[3], offsetSource: try row[4],
+        isDeleted: false)
+      return content.withdrawalDigest == withdrawal.content
+    }.map { try $0[0] as Int64 }
+    try RecordWithdrawal(withdrawal: withdrawal, time: new.deviceTime).restored()
+      .note(by: imports, of: guid, database)
+  }
+
+  /// The SQL query for the imports of this store that contain a record, each with the content that it states.
+  private static let statements = """
+    SELECT w.id, coalesce(s.fields, record.fields), coalesce(s.device_time, record.device_time),
+      coalesce(s.utc_offset, record.utc_offset), coalesce(s.offset_source, record.offset_source)
+    FROM record CROSS JOIN ingest AS w LEFT JOIN stated_content AS s ON (s.guid, s.ingest) = (record.guid, w.id)
+    WHERE record.guid = ?1 AND record.deleted = 0
+      AND w.id IN (SELECT record.ingest UNION SELECT ingest FROM ingest_record WHERE guid = ?1
+        UNION SELECT ingest FROM stated_content WHERE guid = ?1)
+      AND w.outcome IN ('whole', 'truncated') AND NOT (\(ExportOrigin.isOrigin("w")))
+    """
+}
+
 extension RecordState {
   /// Whether this is a withdrawal as imports write it: for a reading that an export corrects, or for a record
   /// that its source deleted. A later export in any store can change the withdrawal, so the age of its export

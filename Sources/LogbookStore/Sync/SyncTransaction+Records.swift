@@ -136,7 +136,10 @@ extension SyncTransaction {
 
   /// Replaces the state of a record by the remote's. The record is then neither pending nor in conflict.
   package func adopt(_ remote: RemoteRecord, over record: SyncRecord?) throws {
-    guard let record else { return try insert(remote) }
+    guard let record else {
+      try insert(remote)
+      return try SourceDeletions.noteValid(besides: remote.state, of: remote.guid, database)
+    }
     try StatedContents(database).noteContent(of: record, replacedBy: remote.state)
     if record.isPending { try endUnsentVersion(record.guid) }
     try database.executeCached(
