@@ -86,6 +86,12 @@
     positionKind == .time && kind.valueIsPartOfIdentity ? measurement.valueBucket : 0
   }
 
+  /// Whether only occurrence numbers distinguish several values at the reading's position: those of a sensor at a
+  /// shown time, and those of strips at a tick.
+  @inlinable package var isNumberedAtPosition: Bool {
+    (positionKind == .time) != kind.valueIsPartOfIdentity
+  }
+
   /// The reading as every store sends it: an instant is in UTC, whatever zone this store shows it in.
   package var withoutZone: Reading {
     guard placement.source == .instant else { return self }

@@ -213,9 +213,11 @@ enum Make {
       placement: Placement(utcOffset: 7200, source: source), measurement, line: 1)
   }
 
-  static func tick(_ tick: Int64, _ number: Double, at seconds: Int64 = noon) -> Reading {
+  static func tick(_ tick: Int64, _ number: Double, _ kind: ReadingKind = .cbg, at seconds: Int64 = noon)
+    -> Reading
+  {
     Reading(
-      device: DeviceIndex(0), kind: .cbg, tick: tick, at: DeviceTime(seconds: seconds),
+      device: DeviceIndex(0), kind: kind, tick: tick, at: DeviceTime(seconds: seconds),
       placement: Placement(utcOffset: 7200, source: .zone), milligrams(number), line: 1)
   }
 

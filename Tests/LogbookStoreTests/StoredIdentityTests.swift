@@ -193,6 +193,33 @@ import Testing
     #expect(try scratch.rows("SELECT value FROM reading ORDER BY occurrence") == ["104.0", "100.0", "97.0"])
   }
 
+  /// A pump that counts whole minutes can have two finger sticks at one instant.
+  @Test(arguments: [false, true]) func twoFingerSticksAtOneInstantInOneInputAreTwoReadings(
+    acrossBatches: Bool
+  ) throws {
+    let readings = [104.0, 100, 104].map { Make.tick(5, $0, .smbg) }
+    func ingest() throws -> [Int] {
+      let batches = readings.map { Make.batch([$0]) }
+      return counts(
+        acrossBatches
+          ? try scratch.ingest(batches[0], batches[1], batches[2])
+          : try scratch.ingest(Make.batch(readings)))
+    }
+    #expect(try ingest() == [2, 0, 1, 0])
+    #expect(try ingest() == [0, acrossBatches ? 3 : 2, acrossBatches ? 0 : 1, 0])
+    #expect(counts(try scratch.ingest(Make.batch([readings[1]]))) == [0, 1, 0, 0])
+    #expect(try scratch.rows("SELECT value FROM reading ORDER BY value") == ["100.0", "104.0"])
+    #expect(try scratch.number("SELECT count(*) FROM revision") == 0)
+  }
+
+  @Test func anotherValueOfAFingerStickInALaterInputIsARevision() throws {
+    try scratch.ingest(Make.batch([Make.tick(5, 104, .smbg)]))
+    #expect(counts(try scratch.ingest(Make.batch([Make.tick(5, 100, .smbg)]))) == [0, 0, 0, 1])
+    let both = Make.batch([Make.tick(5, 104, .smbg), Make.tick(5, 99, .smbg)])
+    #expect(counts(try scratch.ingest(both)) == [1, 1, 0, 0])
+    #expect(try scratch.rows("SELECT value FROM reading ORDER BY value") == ["99.0", "104.0"])
+  }
+
   @Test func theFirstOfTwoValuesWithOneCounterIsKept() throws {
     #expect(counts(try scratch.ingest(Make.batch([Make.tick(5, 100), Make.tick(5, 104)]))) == [1, 0, 0, 1])
   }

@@ -78,6 +78,26 @@ import Testing
     #expect(try await scene.server.everything().readings == 6)
   }
 
+  @Test(arguments: [false, true]) func bothFingerSticksOfOneInstantReachBothStoresWhicheverUploadsFirst(
+    hasBoth: Bool
+  ) async throws {
+    let scene = try await Scene()
+    try scene.a.importSticks([104, 100])
+    try scene.b.importSticks([104])
+    let nodes = hasBoth ? [scene.a, scene.b] : [scene.b, scene.a]
+    try await settle(scene, nodes[0], nodes[1])
+    try await expect(scene, [100, 104])
+  }
+
+  @Test func aFingerStickChangedAtTheSourceIsNotTakenForASecondOne() async throws {
+    let scene = try await Scene()
+    try scene.a.importSticks([104])
+    try scene.b.importSticks([100])
+    try await settle(scene, scene.a, scene.b)
+    #expect(try scene.a.shownValues() == [104] && scene.b.shownValues() == [100])
+    #expect(try await scene.server.everything().readings == 1)
+  }
+
   @Test func aRepeatedHourImportedInBothStoresIsStoredOnce() async throws {
     let scene = try await Scene()
     for node in [scene.a, scene.b] { try node.importPasses(Self.first, Self.second) }
@@ -169,6 +189,15 @@ import Testing
     #expect(try values(scene, "b").filter(Self.first.contains) == Self.first)
   }
 
+  @Test(arguments: [["a", "b"], ["b", "a"]])
+  func throughASiteBothFingerSticksOfOneInstantReachEveryStore(_ names: [String]) async throws {
+    let scene = try SiteScene()
+    try scene.ingest("a", SiteScene.sticks([104, 100]))
+    try scene.ingest("b", SiteScene.sticks([104]))
+    for name in names + names + names + ["c"] { try await scene.finish(name) }
+    for name in ["a", "b", "c"] { #expect(try values(scene, name) == [100, 104], "\(name)") }
+  }
+
   @Test func throughASiteValuesChangedAtTheSourceAreNotTakenForARepeatedHour() async throws {
     let scene = try SiteScene()
     try scene.ingest("a", SiteScene.derived(Self.first))
@@ -198,7 +227,27 @@ extension SimulatedNode {
     try ingest(batch, generatedAt: nil)
   }
 
+  /// Imports finger sticks at one instant, which the source states.
+  fileprivate func importSticks(_ values: [Double]) throws {
+    var batch = IngestBatch()
+    batch.devices = [Device(vendor: "Maker", model: "M", serial: "S", format: "test")]
+    batch.readings = SiteScene.sticks(values)
+    try ingest(batch, generatedAt: nil)
+  }
+
   fileprivate func shownValues() throws -> [Double] {
     try rows("SELECT value FROM readings WHERE NOT withdrawn ORDER BY value").compactMap(Double.init)
+  }
+}
+
+extension SiteScene {
+  /// Finger sticks at one instant, which the source states.
+  fileprivate static func sticks(_ values: [Double]) -> [Reading] {
+    values.enumerated().map { index, value in
+      Reading(
+        device: DeviceIndex(0), kind: .smbg, tick: 1_700_000_000_000, at: DeviceTime(seconds: 1_700_003_600),
+        placement: Placement(utcOffset: 3600, source: .stated),
+        .value(Quantity(value, .milligramsPerDecilitre)), line: Int64(index) + 1)
+    }
   }
 }

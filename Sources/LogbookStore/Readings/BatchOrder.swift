@@ -158,13 +158,14 @@ struct BatchOrder {
   /// Whether two sensor values have the same shown time, but different instants, as in the hour that clocks
   /// repeat in autumn.
   private static func areTwoPasses(_ one: Reading, _ other: Reading) -> Bool {
-    ValueSets.numbers(one) && one.placement.utcOffset != other.placement.utcOffset
+    one.kind == .cbg && one.positionKind == .time && one.placement.utcOffset != other.placement.utcOffset
   }
 
   /// Gives different readings of one identity different occurrence numbers. Numbers that the input states are
-  /// kept. Values that are equal only after rounding are numbered by size, with control tests last. Two
-  /// sensor values at one shown time are numbered in the order of the input. In a repeated hour, values with
-  /// a stated offset come last. A tick identifies only one reading, so the others are listed as changed.
+  /// kept. Finger sticks and ketones are numbered by size, with control tests last: their values are equal after
+  /// rounding, or the source has one instant for several strips. Two sensor values at one shown time are numbered
+  /// in the order of the input. In a repeated hour, values with a stated offset come last. A sensor has only one
+  /// reading at a tick, so the others are listed as changed.
   private mutating func number(_ distinct: [Int], series: Int, _ valueBucket: Int64, _ readings: [Reading]) {
     let first = readings[distinct[0]]
     if first.occurrenceIsStated {
@@ -181,7 +182,7 @@ struct BatchOrder {
       }
       return
     }
-    guard first.positionKind == .time else {
+    guard first.positionKind == .time || first.kind.valueIsPartOfIdentity else {
       items.append(Item(index: distinct[0], series: series, valueBucket: valueBucket, occurrence: 0))
       changed += distinct.dropFirst().map {
         Item(index: $0, series: series, valueBucket: valueBucket, occurrence: 0)

@@ -29,8 +29,8 @@ final class ReadingWriter {
   private var isKnown: [Bool] = []
   /// The positions of new readings in the chunk, which the remote does not have yet.
   private var pending = PendingPositions()
-  /// Shown times of the batch whose values another store may number differently; see `ValueSets`.
-  private var numbered: Set<PlaceOfValues> = []
+  /// The positions of the batch whose values another store may number differently; see `ValueSets`.
+  private var numbered: [PlaceOfValues: ReadingKind] = [:]
   /// Readings of the batch that were stored before this import, by the indexes of their series.
   private var knownPoints: [[SeriesPoint]] = []
   /// If a chunk has at least this number of new readings, the trigger for new readings is dropped until the
@@ -169,23 +169,26 @@ extension ReadingWriter {
   private func completeValueSets(statesIdentities: Bool) throws {
     guard !numbered.isEmpty else { return }
     let sets = ValueSets(database, ingest: ingest, statesIdentities: statesIdentities)
-    for place in numbered.sorted(by: { ($0.series, $0.position) < ($1.series, $1.position) }) {
+    let places = numbered.sorted {
+      ($0.key.series, $0.key.position) < ($1.key.series, $1.key.position)
+    }
+    for (place, kind) in places {
       let change = try sets.complete(place)
       outcome.new += change.new
       outcome.changed -= min(outcome.changed, change.new)
-      if change.new > 0 { outcome.newByKind[.cbg, default: 0] += change.new }
+      if change.new > 0 { outcome.newByKind[kind, default: 0] += change.new }
     }
   }
 
   @inline(__always)
   private func noteNumbered(_ item: BatchOrder.Item, _ readings: [Reading]) {
     let reading = readings[item.index]
-    guard ValueSets.numbers(reading) else { return }
+    guard reading.isNumberedAtPosition else { return }
     let series = table.all[item.series]
-    numbered.insert(
-      PlaceOfValues(
-        partition: series.partition, series: series.id, position: reading.position,
-        valueBucket: item.valueBucket))
+    let place = PlaceOfValues(
+      partition: series.partition, series: series.id, position: reading.position,
+      valueBucket: item.valueBucket)
+    numbered[place] = reading.kind
   }
 
   private func writeChunk(_ items: ArraySlice<BatchOrder.Item>, _ readings: [Reading]) throws {
@@ -326,7 +329,7 @@ extension ReadingWriter {
       } else if place.holdsAnotherDay {
         outcome.restarted.append(item.index)
       } else if place.takeReplaced(reading) || reading.occurrenceIsStated
-        || (place.isTaken && reading.positionKind == .tick)
+        || (place.isTaken && reading.positionKind == .tick && !reading.kind.valueIsPartOfIdentity)
       {
         outcome.changed += 1
         try listRevision(item, reading)

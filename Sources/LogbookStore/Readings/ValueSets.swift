@@ -4,19 +4,21 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Compares the values that this store and another one have for one shown time of a sensor, in any order.
+/// Compares the values that this store and another one have for one shown time of a sensor, in any order. Finger sticks at
+/// one tick are compared in the same way.
 ///
 /// A clock that is set back shows a time twice. The value of a sensor is not part of a reading's identity, so
-/// the values of such a time get different occurrence numbers. Another store may have imported only the
-/// second pass of the repeated time. It gives its values the numbers that this store gave to those of the
-/// first pass. So identities are equal and values differ, which looks like a change at the source. It is not
-/// a change if one store has the other store's value under another number.
+/// the values of such a time get different occurrence numbers. So do two strips at one instant, if the device
+/// counts whole minutes. Another store may have imported only the second pass of the repeated time. It gives its
+/// values the numbers that this store gave to those of the first pass. So identities are equal and values differ,
+/// which looks like a change at the source. It is not a change if one store has the other store's value under
+/// another number.
 ///
 /// A value that only the other store has is stored in this store with a further number. The other store may
 /// have given the number of one of this store's own values to another value. The own value is then stored a
 /// second time with a further number, and uploaded. Of equal values at one time, only the first is visible.
 struct ValueSets {
-  /// How the values at one shown time changed.
+  /// How the values at one position changed.
   struct Change {
     /// The number of values that only the other store had, and that were added to this one.
     var new = 0
@@ -34,14 +36,7 @@ struct ValueSets {
     (self.database, self.ingest, self.statesIdentities) = (database, ingest, statesIdentities)
   }
 
-  /// Whether several values at the reading's position get occurrence numbers: the position is the shown time,
-  /// and the value is not part of the identity.
-  @inline(__always)
-  static func numbers(_ reading: Reading) -> Bool {
-    reading.positionKind == .time && !reading.kind.valueIsPartOfIdentity
-  }
-
-  /// Stores the missing values of one shown time. A second call changes nothing.
+  /// Stores the missing values of one position. A second call changes nothing.
   func complete(_ place: PlaceOfValues) throws -> Change {
     let stored = try values(at: place)
     let stated = try statedValues(at: place)
@@ -88,7 +83,7 @@ struct UsedOccurrences {
   }
 }
 
-/// A shown time of a sensor that has several values, which their occurrence numbers distinguish.
+/// A position that has several values, which their occurrence numbers distinguish.
 struct PlaceOfValues: Hashable {
   let partition: Int64
   let series: Int64

@@ -233,12 +233,12 @@ private struct NightscoutEntries {
 }
 
 extension ReadingIdentity {
-  /// The identity that the first value at the shown time of a reading would have. Nil if the reading's
-  /// position is a tick, or if its identity contains the value.
+  /// The identity that the first value at the position of a reading would have. Nil if a position has only one
+  /// value, or if the identity contains the value.
   fileprivate init?(firstValueAt reading: Reading, _ device: Device) {
-    guard reading.positionKind == .time, !reading.kind.valueIsPartOfIdentity else { return nil }
+    guard reading.isNumberedAtPosition else { return nil }
     self.init(
-      device: device, kind: reading.kind, positionKind: .time, position: reading.position,
+      device: device, kind: reading.kind, positionKind: reading.positionKind, position: reading.position,
       valueBucket: reading.valueBucket, occurrence: 0)
   }
 }
