@@ -134,7 +134,9 @@ import Testing
     #expect(try items(Array(lines(writer.ods()).dropFirst(2))) == expected)
   }
 
-  @Test(arguments: ["generic/sheets.xlsx", "generic/readings.ods", "tidepool/tidepool.xlsx"])
+  @Test(arguments: [
+    "generic/sheets.xlsx", "generic/readings.ods", "tidepool/tidepool.xlsx", "tidepool/tidepool-web.xlsx",
+  ])
   func eachSpreadsheetSampleGivesTheExpectedNDJSONNextToIt(_ path: String) throws {
     let file = Repository.samples.appending(path: path)
     let expected = URL(filePath: file.path + ".expected.ndjson")

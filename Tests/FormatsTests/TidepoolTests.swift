@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FormatConformance
+import Foundation
 import Logbook
 import Testing
 
@@ -77,6 +78,93 @@ import Testing
   func aTidepoolTemporaryBasalRateInPercentIsNotReadAsUnits(_ members: String, _ fields: String) throws {
     let text = item(#""type":"basal","deliveryType":"temp","duration":5400000,\#(members)"#)
     #expect(try Rendering.items(ofText: text).first?.contains("\"fields\":\(fields)") == true)
+  }
+
+  /// The API has milliseconds. The export of the web app has minutes under the same name, and no other difference in
+  /// every item.
+  @Test(arguments: [
+    (["120", "90"], [120.0, 90]), (["5.39951666667", "1200"], [5.4, 1200]), (["1440", "0"], [1440, 0]),
+    (["7200000", "5000"], [120, 0.08]), (["1500", "7200000"], [0.03, 120]),
+    (["5000", "12000"], [0.08, 0.2]),
+    (["19999", "30.5"], [19999, 30.5]),
+  ])
+  func theUnitOfTidepoolDurationsIsDeterminedByAllOfThem(_ durations: [String], _ minutes: [Double]) throws {
+    let items = durations.enumerated().map { index, duration in
+      #"{"deviceId":"Sample-1","id":"\#(index)","time":"2026-05-06T1\#(index):00:00.000Z","type":"basal","#
+        + #""rate":0.8,"duration":\#(duration)}"#
+    }
+    let lines = try Rendering.items(ofText: "[" + items.joined(separator: ",") + "]")
+    let found = lines.sorted().map { line in
+      line.firstMatch(of: /"minutes":([0-9.]+)/).flatMap { Double($0.output.1) } ?? -1
+    }
+    #expect(found == minutes, "\(lines)")
+  }
+
+  @Test func tidepoolRecordsAreReadBeforeTheUnitOfDurationsIsKnown() throws {
+    let items = (0..<1500).map { index in
+      #"{"deviceId":"Sample-1","id":"\#(index)","time":"2026-05-06T12:00:00.\#(100 + index % 900)Z","#
+        + #""type":"basal","rate":0.8,"duration":\#(1 + index % 60)}"#
+    }
+    let lines = try Rendering.items(ofText: "[" + items.joined(separator: ",") + "]")
+    #expect(lines.count == 1500)
+    #expect(lines.count { $0.contains(#""minutes":60,"#) } == 25)
+  }
+
+  @Test(arguments: [
+    (#""duration":{"units":"minutes","value":40}"#, 40.0), (#""duration":{"units":"hours","value":1.5}"#, 90),
+    (#""duration":0.0277777777777778"#, 40), (#""duration":"00:40:00""#, 40), (#""duration":2400000"#, nil),
+  ])
+  func tidepoolExerciseIsReadWithTheUnitsOfEachExport(_ member: String, _ minutes: Double?) throws {
+    let line = try #require(try Rendering.items(ofText: item(#""type":"physicalActivity",\#(member)"#)).first)
+    let found = line.firstMatch(of: /"minutes":([0-9.]+)/).flatMap { Double($0.output.1) }
+    #expect(found == minutes, "\(line)")
+  }
+
+  /// A person who updates the uploader has uploads of two clients.
+  @Test func theProgramsThatUploadedToTidepoolAreNotTakenForPersons() throws {
+    func upload(_ client: String) -> String {
+      #"{"type":"upload","time":"2026-05-06T12:00:00Z","deviceId":"Sample-1","uploadId":"u","client":\#(client)}"#
+    }
+    let items = [#"{"name":"uploader","version":"2.21.0"}"#, #"{"name":"uploader","version":"2.22.0"}"#].map(
+      upload)
+    let reading = #"{"type":"cbg","time":"2026-05-06T12:00:00Z","value":5.5,"deviceId":"Sample-1"}"#
+    #expect(try Rendering.items(ofText: "[\((items + [reading]).joined(separator: ","))]").count == 1)
+    let table =
+      "type,time,value,deviceTime,client\ncbg,2026-05-06T12:00:00Z,5.5,2026-05-06T14:00:00,{'name': 'a'}\n"
+      + "cbg,2026-05-06T12:05:00Z,5.6,2026-05-06T14:05:00,{'name': 'b'}\n"
+    #expect(try Rendering.items(ofText: table).count == 2)
+  }
+
+  @Test func aTidepoolDeviceIsTheSameIfItsTransmitterIsInAnObjectOrInText() throws {
+    func items(_ payload: String) throws -> [String] {
+      let first =
+        #"{"type":"cbg","time":"2026-05-06T12:00:00Z","value":5.5,"uploadId":"u","payload":{"x":1}}"#
+      let second =
+        #"{"type":"cbg","time":"2026-05-06T12:05:00Z","value":5.6,"uploadId":"u","payload":\#(payload)}"#
+      return try Rendering.items(ofText: "[\(first),\(second)]")
+    }
+    let object = try items(#"{"transmitterId":"8AAAA1"}"#)
+    #expect(object.count == 2 && object[1].contains("Tidepool 8AAAA1"), "\(object)")
+    #expect(try items(#""{\"transmitterId\":\"8AAAA1\"}""#) == object)
+  }
+
+  /// Both exports of the web app have the same items, with the same milliseconds.
+  @Test func theTidepoolWorkbookHasTheItemsOfTheJSONExport() throws {
+    func items(_ name: String) throws -> [String] {
+      let inputs = try ExportInputs(path: Repository.samples.appending(path: "tidepool/\(name)").path)
+      var lines: [String] = []
+      for place in 0..<inputs.count {
+        guard case .export(var reader) = try inputs.open(place, options: try Rendering.options()) else {
+          continue
+        }
+        lines += try Rendering.lines(from: &reader).dropFirst()
+      }
+      return lines.map { $0.replacing(/"line":[0-9]+,/, with: "") }.sorted()
+    }
+    let json = try items("tidepool-web.json")
+    #expect(json.count == 13)
+    #expect(json.contains { $0.contains("1778068800452") })
+    #expect(try items("tidepool-web.xlsx") == json)
   }
 
   @Test(arguments: [

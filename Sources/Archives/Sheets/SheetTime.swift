@@ -16,11 +16,13 @@ enum CellForm: UInt8 {
 /// Dates and times of sheets as text: `2026-05-01`, `08:10:00` or `2026-05-01 08:10:00`, independent of the
 /// order of day and month on display.
 ///
-/// The number of a time in a sheet is rarely exact, so it is rounded to the nearest second.
+/// The number of a time in a sheet is rarely exact, so it is rounded to the nearest second. A program that writes all digits
+/// of a time with milliseconds is the exception.
 struct SheetTime {
-  /// The date as days since 1970, and the seconds of the day.
-  let day: Int
-  let seconds: Int
+  /// The date as days since 1970, the seconds of the day and the milliseconds of the second.
+  private(set) var day: Int
+  private(set) var seconds: Int
+  private(set) var milliseconds = 0
 
   static let secondsOfDay = 86_400
   /// The first day number after the year 9999.
@@ -44,6 +46,24 @@ struct SheetTime {
       day += 1
     }
     (self.day, self.seconds) = (day - Self.epoch, seconds)
+  }
+
+  /// The number of decimals from which the error of a number of days is far below a millisecond.
+  private static let exactDecimals = 10
+  /// The largest difference of an exact time from a whole number of milliseconds.
+  private static let tolerance = 0.01
+
+  /// The time of a number of days as it is in a file. It has milliseconds if the number has enough decimals and is that
+  /// of a whole millisecond. Sums of times in a sheet are slightly below or above a second, and get none.
+  init?(serial: Double, decimals: Int, is1904: Bool) {
+    guard let midnight = SheetTime(serial: serial.rounded(.down), is1904: is1904) else { return nil }
+    self.init(serial: serial, is1904: is1904)
+    guard decimals >= Self.exactDecimals else { return }
+    let exact = (serial - serial.rounded(.down)) * Double(Self.secondsOfDay) * 1000
+    let whole = Int(exact.rounded())
+    guard abs(exact - exact.rounded()) <= Self.tolerance, whole % 1000 != 0 else { return }
+    // Rounding to a second may have gone to the second or the day after.
+    (day, seconds, milliseconds) = (midnight.day, whole / 1000, whole % 1000)
   }
 
   /// Parses a date or time in ISO 8601, `2026-05-01T08:10:00.5`; nil for other text, including a time with an
@@ -86,6 +106,9 @@ struct SheetTime {
     guard withTime else { return }
     out.append(UInt8(ascii: " "))
     Self.append(clock: seconds, to: &out)
+    guard milliseconds > 0 else { return }
+    out.append(UInt8(ascii: "."))
+    out.append(number: milliseconds, digits: 3)
   }
 
   /// Appends seconds as `hh:mm:ss`.

@@ -41,7 +41,7 @@ struct SheetWriter {
     number: UnsafeBufferPointer<UInt8>, form: CellForm, is1904: Bool, column: Int
   ) throws {
     guard form != .number, let serial = SheetNumber.value(number),
-      let time = SheetTime(serial: serial, is1904: is1904)
+      let time = SheetTime(serial: serial, decimals: SheetNumber.decimals(number), is1904: is1904)
     else { return try addCell(column) { SheetNumber.append(number, to: &$0) } }
     switch form {
     case .time: try addCell(column) { SheetTime.append(clock: time.seconds, to: &$0) }
@@ -98,6 +98,12 @@ private enum SheetNumber {
       return nil
     }
     return number
+  }
+
+  /// The number of digits after the point.
+  static func decimals(_ text: UnsafeBufferPointer<UInt8>) -> Int {
+    guard let point = text.firstIndex(of: UInt8(ascii: ".")) else { return 0 }
+    return text[(point + 1)...].prefix { $0 &- 0x30 <= 9 }.count
   }
 
   /// Appends a plain decimal number unchanged, and any other number as the shortest text of the same value:

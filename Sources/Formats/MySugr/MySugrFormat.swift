@@ -180,7 +180,7 @@ extension MySugrFormat {
   private static func day(
     of cell: Field, at clock: (hour: Int, minute: Int, second: Int, hasHalfDay: Bool)
   ) -> Field {
-    guard cell.count == 19, let time = cell.slice(11, 19).timeOfDay, time.hour == clock.hour,
+    guard cell.count >= 19, let time = cell.slice(11, 19).timeOfDay, time.hour == clock.hour,
       time.minute == clock.minute, time.second == clock.second
     else { return cell }
     return cell.slice(0, 10)

@@ -175,7 +175,13 @@ struct PersonColumn: PeopleFilter {
     let headers = head.rows(delimiter).lazy.filter { cells in
       if case .header = cells.withRow({ probe.read($0, into: &out) }) { true } else { false }
     }
-    guard let name = headers.compactMap({ $0.first(where: Self.namesPersons) }).first else { return nil }
+    guard
+      let name = headers.compactMap({ cells in
+        cells.first {
+          Self.namesPersons($0) && !(Format.self is TidepoolFormat.Type && $0.lowercased() == Self.program)
+        }
+      }).first
+    else { return nil }
     (folded, format) = (foldedHeader(name), Format.id)
     people = InputPeople(column: name)
     filters = people.pick(filters)
@@ -187,6 +193,9 @@ struct PersonColumn: PeopleFilter {
     people = InputPeople(column: member)
     filters = people.pick(filters)
   }
+
+  /// The member of Tidepool's uploads with the program that made them.
+  fileprivate static let program = "client"
 
   /// Whether a column's name means that the column identifies persons. Names such as `SID` do not count,
   /// since formats number their rows in columns with these names.
@@ -206,10 +215,10 @@ struct PersonColumn: PeopleFilter {
     return people.reads(person, row, into: &out)
   }
 
-  /// What the column states about the picked person. Nothing if the column names programs: the subject in
-  /// Nightscout is the login of a program, and so is a client in Tidepool.
+  /// What the column states about the picked person. Nothing if the column can name programs: the subject in
+  /// Nightscout is the login of a program, and a client may be one.
   var stated: [StatedPerson]? {
-    if format == NightscoutFormat.id || folded == "client" { return [] }
+    if format == NightscoutFormat.id || folded == Self.program { return [] }
     return people.chosen.flatMap { StatedPerson(label: $0, of: "\(format) \(folded)") }.map { [$0] } ?? []
   }
 
@@ -238,7 +247,9 @@ extension InputHead {
   /// The JSON member that identifies the person of each object; nil without one. Members of nested objects
   /// are left out, since they may describe something else, such as the maker of a device.
   var personMember: String? {
-    let members = Set(objects.flatMap(\.keys)).filter { !$0.contains(".") && PersonColumn.namesPersons($0) }
+    let members = Set(objects.flatMap(\.keys)).filter {
+      !$0.contains(".") && $0 != PersonColumn.program && PersonColumn.namesPersons($0)
+    }
     // Of several members, the one that most objects have is returned.
     return members.max { left, right in
       let counts = [left, right].map { member in objects.count { $0[member]?.isEmpty == false } }

@@ -52,20 +52,28 @@ struct NamedColumns {
   private(set) var count = 0
   /// Each header has at least one of these cells, so a row without any of them is skipped quickly.
   private let marks: [StaticString]
+  /// The names of cells that some headers have in other words, by the folded cell.
+  private let otherWords: [String: String]
 
   /// Columns for rows of JSON objects with these members.
   init(members names: [String]) {
     self.names = names
     columns = Array(names.indices)
     marks = []
+    otherWords = [:]
   }
 
   /// Columns for rows of a table.
   ///
-  /// - Parameter order: the names of the table's columns if it has no header.
-  init(cells names: [String], marks: [StaticString], order: [String] = []) {
+  /// - Parameters:
+  ///   - order: the names of the table's columns if it has no header.
+  ///   - otherWords: the names of cells that some headers have in other words, by the folded cell.
+  init(
+    cells names: [String], marks: [StaticString], order: [String] = [], otherWords: [String: String] = [:]
+  ) {
     self.names = names.map(foldedHeader)
     self.marks = marks
+    self.otherWords = otherWords.mapValues(foldedHeader)
     columns = []
     setColumns(order.map(foldedHeader))
   }
@@ -91,6 +99,7 @@ struct NamedColumns {
   }
 
   private mutating func setColumns(_ cells: [String]) {
+    let cells = otherWords.isEmpty ? cells : cells.map { otherWords[$0] ?? $0 }
     columns = names.map { cells.firstIndex(of: $0) ?? -1 }
     count = cells.count
   }

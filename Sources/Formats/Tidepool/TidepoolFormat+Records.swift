@@ -5,16 +5,17 @@ import Logbook
 /// Reads what people do and what pumps deliver. Items for which glucoport has no kind are counted by type,
 /// and only their notes are stored.
 extension TidepoolFormat {
-  /// The content of an item: a record's kind and fields, or the reason why there is no record.
+  /// The content of an item: a record's kind, fields and duration (see `TidepoolDurations`), or the reason why there is
+  /// no record.
   private enum Content {
-    case record(RecordKind, [String: FieldValue])
+    case record(RecordKind, [String: FieldValue], duration: Double? = nil)
     case skipped(String)
     case rejected(String)
   }
 
   mutating func readRecord(_ row: Row, type: String, into out: inout BatchBuilder) {
     switch content(row, type: type) {
-    case .record(let kind, var fields):
+    case .record(let kind, var fields, let duration):
       guard let (_, shown) = moment(row) else {
         return out.reject(row, "invalid or missing time")
       }
@@ -22,9 +23,11 @@ extension TidepoolFormat {
       if !text.isEmpty { fields["text"] = .text(text.joined(separator: "\n")) }
       let device = row[columns[Name.deviceId]].text
       if !row[columns[Name.location]].isEmpty { out.skip("location") }
-      out.add(
-        kind, at: shown, owner: device, source: device, sourceID: row[columns[Name.id]].text, line: row.line,
-        fields)
+      let record = ImportedRecord(
+        kind: kind, at: shown.deviceTime, placement: out.placement(of: shown), fields: RecordFields(fields),
+        sourceID: row[columns[Name.id]].text, owner: device, source: device, line: row.line)
+      guard let duration else { return out.add(record) }
+      durations.add(record, duration, into: &out)
     case .skipped(let name):
       addNotes(row, into: &out)
       out.skip(String(name.prefix(40)))
@@ -73,9 +76,9 @@ extension TidepoolFormat {
     !row[columns[name]].isEmpty && number(row, name, in: range) == nil
   }
 
-  /// The duration in minutes with two decimals; pumps write milliseconds.
-  private func pumpMinutes(_ row: Row) -> Double? {
-    number(row, Name.duration, in: PlausibleAmounts.milliseconds).map { ($0 / 600).rounded() / 100 }
+  /// The duration of a basal rate or an extended bolus, as the input has it.
+  private func duration(_ row: Row) -> Double? {
+    number(row, Name.duration, in: PlausibleAmounts.milliseconds)
   }
 
   /// The content of a bolus: `units` at once, and `extended` units over `minutes`.
@@ -89,10 +92,8 @@ extension TidepoolFormat {
     if let units = number(row, Name.normal, in: PlausibleAmounts.units), units > 0 {
       fields["units"] = .number(units)
     }
-    if let units = number(row, Name.extended, in: PlausibleAmounts.units), units > 0 {
-      fields["extended"] = .number(units)
-      if let minutes = pumpMinutes(row) { fields["minutes"] = .number(minutes) }
-    }
+    let extended = number(row, Name.extended, in: PlausibleAmounts.units) ?? 0
+    if extended > 0 { fields["extended"] = .number(extended) }
     guard fields.count > 1 else { return .skipped("bolus without insulin") }
     // The second condition is for the newer model of an automatic bolus (device-data/types/bolus of the data
     // model).
@@ -101,7 +102,7 @@ extension TidepoolFormat {
     {
       fields["automatic"] = .flag(true)
     }
-    return .record(.insulin, fields)
+    return .record(.insulin, fields, duration: extended > 0 ? duration(row) : nil)
   }
 
   private func basal(_ row: Row) -> Content {
@@ -119,8 +120,7 @@ extension TidepoolFormat {
     } else {
       return .skipped("basal without a rate")
     }
-    if let minutes = pumpMinutes(row) { fields["minutes"] = .number(minutes) }
-    return .record(.insulin, fields)
+    return .record(.insulin, fields, duration: duration(row))
   }
 
   /// The carbohydrates of a bolus calculator. Its glucose is a copy of a reading, and its insulin is in the
@@ -179,6 +179,8 @@ extension TidepoolFormat {
 
   /// The content of an injection that a person entered.
   private func dose(_ row: Row) -> Content {
+    // The export of the web app has no doses of injections.
+    if row[columns[Name.dose]].isEmpty { return .skipped("insulin without a dose") }
     let dose = nested(row, Name.dose)
     guard let units = dose["total"].flatMap(Double.init), PlausibleAmounts.units.contains(units) else {
       return .rejected("the insulin dose is not a number from 0 to 500")
@@ -200,13 +202,22 @@ extension TidepoolFormat {
     return .record(.insulin, fields)
   }
 
+  /// The duration of an exercise. Tidepool's data model has an object with a unit. The export of the web app has days,
+  /// or a time in a spreadsheet (config.json of tidepool-org/node-data-tools).
+  private func exerciseMinutes(_ row: Row) -> Double? {
+    let cell = row[columns[Name.duration]]
+    if let days = cell.jsonNumber { return (0...7).contains(days) ? days * 1440 : nil }
+    if let time = cell.timeOfDay { return Double(time.hour * 60 + time.minute) + Double(time.second) / 60 }
+    let duration = nested(row, Name.duration)
+    guard let minutes = ["seconds": 1.0 / 60, "minutes": 1, "hours": 60][duration["units"] ?? "minutes"],
+      let span = duration["value"].flatMap(Double.init), (0...1e6).contains(span)
+    else { return nil }
+    return span * minutes
+  }
+
   private func exercise(_ row: Row) -> Content {
     var fields: [String: FieldValue] = [:]
-    let duration = nested(row, Name.duration)
-    let minutes = ["seconds": 1.0 / 60, "minutes": 1, "hours": 60][duration["units"] ?? "minutes"]
-    if let minutes, let span = duration["value"].flatMap(Double.init), (0...1e6).contains(span) {
-      fields["minutes"] = .number((span * minutes * 100).rounded() / 100)
-    }
+    if let minutes = exerciseMinutes(row) { fields["minutes"] = .number((minutes * 100).rounded() / 100) }
     if !row[columns[Name.intensity]].isEmpty {
       fields["intensity"] = .text(row[columns[Name.intensity]].text)
     }

@@ -32,6 +32,20 @@ struct TidepoolFormat: ExportFormat {
     "name", "reportedIntensity", "step", "states", "location", "percent", "deliveryContext",
   ]
 
+  /// The title of durations in minutes in the workbook of the web app.
+  private static let minutesTitle = "duration (mins)"
+
+  /// The names of the columns by their titles in the workbook of the web app (config.json of
+  /// tidepool-org/node-data-tools). Most titles are the name in words, such as `Device Time` for `deviceTime`.
+  private static let namesOfTitles: [String: String] = {
+    let titles = names.map { name in (foldedHeader(name.replacing(/[A-Z]/) { " \($0.output)" }), name) }
+    let other = [
+      ("zulu time", "time"), ("tidepool data type", "type"), ("tidepool wizard type", "type"),
+      (minutesTitle, "duration"),
+    ]
+    return Dictionary(titles + other, uniquingKeysWith: { first, _ in first })
+  }()
+
   private static let types: Set<String> = [
     "cbg", "smbg", "bloodKetone", "bolus", "basal", "wizard", "food", "insulin", "physicalActivity",
     "reportedState", "deviceEvent", "pumpSettings", "cgmSettings", "upload", "water", "dosingDecision",
@@ -44,6 +58,7 @@ struct TidepoolFormat: ExportFormat {
   private let milligrams = GlucoseReader(unit: .milligramsPerDecilitre)
   private var zoneOffsets: ZoneOffsets
   private var unnamed: (transmitter: [UInt8], device: DeviceIndex)?
+  var durations = TidepoolDurations()
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
     if head.isJSON {
@@ -58,7 +73,10 @@ struct TidepoolFormat: ExportFormat {
   }
 
   private static func isHeader(_ cells: [String]) -> Bool {
-    cells.contains("type") && cells.contains("time")
+    if cells.contains("zulu time") {
+      return cells.contains("tidepool data type") || cells.contains("tidepool wizard type")
+    }
+    return cells.contains("type") && cells.contains("time")
       && (cells.contains("uploadid") || cells.contains("devicetime"))
   }
 
@@ -66,7 +84,9 @@ struct TidepoolFormat: ExportFormat {
     zoneOffsets = ZoneOffsets(options.zone)
     if case .table = found.layout {
       isTable = true
-      columns = NamedColumns(cells: Self.names, marks: ["type"])
+      columns = NamedColumns(
+        cells: Self.names, marks: ["type", "tidepool data type", "tidepool wizard type"],
+        otherWords: Self.namesOfTitles)
     } else {
       isTable = false
       columns = NamedColumns(members: Self.names)
@@ -82,7 +102,12 @@ struct TidepoolFormat: ExportFormat {
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if isTable {
-      if columns.readHeader(row, isHeader: Self.isHeader) { return .header }
+      if columns.readHeader(row, isHeader: Self.isHeader) {
+        durations.finish(into: &out)
+        let hasMinutes = row.fields.contains { $0.folded == Self.minutesTitle }
+        durations = TidepoolDurations(hasMinutes ? .minutes : nil)
+        return .header
+      }
       if columns.count == 0 { return .unknown("before the header, or not a row of Tidepool") }
     }
     let type = row[columns[Name.type]]
@@ -103,6 +128,8 @@ struct TidepoolFormat: ExportFormat {
     }
     return .data
   }
+
+  mutating func finish(into out: inout BatchBuilder) { durations.finish(into: &out) }
 
   private mutating func readGlucose(
     _ row: Row, _ kind: ReadingKind, marks: ReadingMarks = [], into out: inout BatchBuilder
@@ -193,12 +220,14 @@ struct TidepoolFormat: ExportFormat {
   private mutating func device(_ row: Row, in out: inout BatchBuilder) -> DeviceIndex {
     let id = row[columns[Name.deviceId]]
     if !id.isEmpty { return out.device(vendor: "Tidepool", model: id, serial: .absent) }
-    let transmitter = row[columns[Name.transmitter]]
-    if let unnamed, !isTable, transmitter.hasSameBytes(as: unnamed.transmitter) { return unnamed.device }
+    let (transmitter, payload) = (row[columns[Name.transmitter]], row[columns[Name.payload]])
+    // Only an object is read by the names of its members. Tables and the export of the web app have it as text.
+    let isRead = payload.isEmpty || payload.shape == .composite
+    if let unnamed, isRead, transmitter.hasSameBytes(as: unnamed.transmitter) { return unnamed.device }
     let name = transmitter.isEmpty ? nested(row, Name.payload)["transmitterId"] ?? "" : transmitter.text
     let device = out.device(
       Device(vendor: "Tidepool", model: name.isEmpty ? "Tidepool" : "Tidepool \(name)", format: Self.id))
-    unnamed = (Array(transmitter.bytes), device)
+    if isRead { unnamed = (Array(transmitter.bytes), device) }
     return device
   }
 }
