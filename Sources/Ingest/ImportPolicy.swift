@@ -16,8 +16,8 @@ package struct ImportPolicy: Sendable {
   package var acceptsPerson = false
 
   /// The numbers of the imports of the same workbook in this run. The input never changes their records,
-  /// since another sheet is not a later version of them.
-  package var earlierSheets: [Int64] = []
+  /// since another sheet is not a later version of them. Nil if the input is not a sheet.
+  package var earlierSheets: [Int64]?
 
   /// The default policy: it sets no limit on rejections.
   package init() {}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import TestArchives
 import TestProgram
 import Testing
 
@@ -108,5 +109,33 @@ struct MissingItemsTests {
     #expect(try await program.run("record", "edit", String(dose), "20", "U").status == 0)
     let outcome = try await program.run("import", first)
     #expect(outcome.status == 0 && !outcome.output.contains("not in this one"), "\(outcome.output)")
+  }
+
+  /// Tidepool's workbook has a sheet of boluses and one of basal rates. Both have insulin at the same times.
+  @Test func aSheetReportsNoItemsOfAnotherSheetAsMissing() async throws {
+    let program = try Program()
+    let head = ["Zulu Time", "Tidepool Data Type", "Device Id", "Id"]
+    func rows(_ type: String, _ column: String, count: Int) -> [[SpreadsheetWriter.Cell]] {
+      [(head + [column]).map { .text($0) }]
+        + (0..<count).map { row in
+          let hour = row * 240 / count
+          let time = "2026-05-\(10 + hour / 24)T\(10 + hour % 12):00:00Z"
+          return [
+            .text(time), .text(type), .text("Sample-1"), .text("\(type)\(row)"), .number("1.5"),
+          ]
+        }
+    }
+    var book = SpreadsheetWriter([
+      .init("Basal", rows("basal", "Rate", count: 240)), .init("Bolus", rows("bolus", "Normal", count: 20)),
+    ])
+    try program.write(book.xlsx(), to: "first.xlsx")
+    let first = try await program.run("import", program.path("first.xlsx"))
+    #expect(first.status == 0 && !first.output.contains("not in this one"), "\(first.output)")
+    book.sheets[1].rows.remove(at: 5)
+    try program.write(book.xlsx(), to: "later.xlsx")
+    let output = try await program.run("import", program.path("later.xlsx")).output
+    let warnings = output.split(separator: "\n").filter { $0.contains("not in this one") }
+    #expect(warnings.count == 1, "\(output)")
+    #expect(warnings.first?.contains("1 item of an earlier import is not") == true, "\(output)")
   }
 }

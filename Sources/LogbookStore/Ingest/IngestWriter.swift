@@ -88,7 +88,7 @@ package final class IngestWriter {
         database, ingest: id, format: source.format, collectsBrought: try listsItems(),
         repeatsRows: source.repeatsRows,
         namesColumns: source.decisions.contains { $0.subject == Decision.columns },
-        earlierSheets: source.earlierSheets)
+        earlierSheets: source.earlierSheets ?? [])
       corrections = try Corrections(database, ingest: id)
       deletions = try SourceDeletions(database, ingest: id)
       otherKind = try KindMismatch(database, ingest: id, source.decisions)

@@ -25,6 +25,17 @@ struct MissingItems {
     "coalesce(i.generated_at, 0) <= (SELECT coalesce(generated_at, 0) FROM ingest WHERE id = \(ingest))"
   }
 
+  /// The SQL condition that the import `i` read the same sheet of a workbook as this import, or that this import read no
+  /// sheet. Another sheet can have the same kind: Tidepool's workbook has one for boluses and one for basal rates.
+  ///
+  /// - Parameters:
+  ///   - length: the parameter with the length of the sheet's name at the end of the input's name, or with 0.
+  ///   - ingest: the parameter with the number of this import.
+  private static func isOfSameSheet(_ length: String, as ingest: String) -> String {
+    let name = "(SELECT substr(source, -\(length)) FROM ingest WHERE id = \(ingest))"
+    return "(\(length) = 0 OR substr(i.source, -\(length)) = \(name))"
+  }
+
   /// The SQL condition that the ingest `i` read no export: its readings were downloaded from a remote, merged
   /// from another store, or typed.
   private static let isPulled = "i.outcome = 'whole' AND i.digest IS NULL AND i.meter IS NULL"
@@ -37,10 +48,10 @@ struct MissingItems {
 
   private let database: Database
   private let ingest: Int64
-  private let format: String
+  private let source: IngestSource
 
-  init(_ database: Database, ingest: Int64, format: String) {
-    (self.database, self.ingest, self.format) = (database, ingest, format)
+  init(_ database: Database, ingest: Int64, _ source: IngestSource) {
+    (self.database, self.ingest, self.source) = (database, ingest, source)
   }
 
   /// A sentence with the commands that hide the items; nil if none is missing.
@@ -82,11 +93,11 @@ struct MissingItems {
       FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
         CROSS JOIN ingest AS i ON i.id = r.ingest
       WHERE s.id = ?1 AND s.kind IN (1, 4) AND r.position >= ?2 AND r.position <= ?3 AND r.ingest <> ?4
-        AND \(Self.isNotLater(than: "?4")) AND \(Withdrawn.readingIsShown)
+        AND \(Self.isNotLater(than: "?4")) AND \(Self.isOfSameSheet("?6", as: "?4")) AND \(Withdrawn.readingIsShown)
       ORDER BY r.position, r.value_bucket, r.occurrence
       """)
     let isLatest: Int64 = try hasLaterReadings(than: last, of: series) ? 0 : 1
-    for (index, value) in [series, first, last, ingest, isLatest].enumerated() {
+    for (index, value) in [series, first, last, ingest, isLatest, source.sheetNameLength].enumerated() {
       rows.bind(value, at: Int32(index + 1))
     }
     var (known, next) = (0, 0)
@@ -156,8 +167,9 @@ struct MissingItems {
           WHERE record.device_time BETWEEN ?1 AND ?2 AND record.kind = ?3 AND record.deleted = 0
             AND ?4 IN (i.format, record.provenance_format) AND i.id IS NOT ?5 AND \(Withdrawn.record) = 0
             AND \(ContentExport.generated) <= (SELECT coalesce(generated_at, 0) FROM ingest WHERE id = ?5)
+            AND \(Self.isOfSameSheet("?6", as: "?5"))
             AND NOT EXISTS (SELECT 1 FROM ingest_record AS o WHERE o.guid = record.guid AND o.ingest = ?5)
-          """), arguments: [first, last, kind, format, ingest])
+          """), arguments: [first, last, kind, source.format, ingest, source.sheetNameLength])
     return try rows.compactMap { row in
       let row = StoredRow(row, of: "record")
       let guid: String = try row[0]
@@ -177,7 +189,7 @@ extension IngestWriter {
       // Rows that `--where` leaves out would look like missing items, so no items are reported.
       !counts.skipped.keys.contains(where: { $0.hasPrefix("row with another ") })
     else { return nil }
-    return try MissingItems(database, ingest: id, format: source.format).sentence(
+    return try MissingItems(database, ingest: id, source).sentence(
       kept: records.kept.union(retyped?.named ?? []))
   }
 }
