@@ -210,4 +210,19 @@ import Testing
     _ = try scratch.open(.editor).undo(2, group: Digest.uuid(of: ["other"]), at: 5000)
     #expect(try scratch.open(.editor).undoCounts(of: 1).otherValues == [:])
   }
+
+  /// Only the readings that an undo hides count, whichever import stored them first.
+  @Test func anUndoNamesNoOtherValueOfReadingsThatStayVisible() throws {
+    let scratch = try ScratchStore()
+    for (value, places) in [(100.0, 0..<4), (100, 2..<6), (106, 2..<8)] {
+      let readings = places.map {
+        Make.reading(.cbg, Make.milligrams(value), at: Make.noon + Int64($0) * 300)
+      }
+      try scratch.ingest(Make.batch(readings), generatedAt: Make.noon + Int64(value))
+    }
+    #expect(try scratch.open(.editor).undoCounts(of: 1).otherValues == [:])
+    let counts = try scratch.open(.editor).undo(1, group: Digest.uuid(of: ["first"]), at: 5000)
+    #expect(counts.readings == 2 && counts.otherValues == [:])
+    #expect(try scratch.open(.editor).undoCounts(of: 2).otherValues == [3: 4])
+  }
 }

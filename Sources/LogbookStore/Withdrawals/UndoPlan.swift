@@ -213,8 +213,7 @@ extension UndoPlan {
   private mutating func planUndo() throws {
     let items = try WithdrawalChanges.items(database)
     let visibility = Visibility(items)
-    try collectReadings(visibility)
-    counts.otherValues = try otherValues()
+    counts.otherValues = try otherValues(collectReadings(visibility))
     try collectRecords(visibility)
     let begun = [Visibility.Item(guid: "", Withdrawal(.input(whole), isHidden: true), digest: "")]
     // Items that were visible only because of this import may also be contained in other imports. Then they
@@ -228,30 +227,44 @@ extension UndoPlan {
     counts.changedRecords = changes
   }
 
-  private mutating func collectReadings(_ visibility: Visibility) throws {
+  /// Adds the readings that only this import brought to the withdrawal, and returns them by the id of their series.
+  private mutating func collectReadings(_ visibility: Visibility) throws -> [Int64: PointRuns] {
+    var hidden: [Int64: PointRuns] = [:]
     for (series, readings) in try claims.readingsOnlyFromThisImport() where !readings.points.isEmpty {
       let name = try SeriesName.stored(series, database)
       guard visibility.series(name).listedPoints + readings.points.count <= SeriesVisibility.maxListedPoints
       else { throw Self.tooManyWithdrawn }
       whole.points[name] = readings.points
+      hidden[series] = readings.points
     }
+    return hidden
   }
 
-  private func otherValues() throws -> [Int64: Int] {
-    let rows = try Row.fetchAll(
-      database.cachedStatement(
-        sql: """
-          SELECT v.ingest, count(*) FROM revision AS v CROSS JOIN series AS s ON s.id = v.series
-            CROSS JOIN reading AS r ON r.partition = s.partition AND r.position = v.position AND r.series = v.series
-              AND r.value_bucket = v.value_bucket AND r.occurrence = v.occurrence
-            CROSS JOIN ingest AS w ON w.id = v.ingest
-          WHERE r.ingest = ?1 AND v.ingest <> ?1 AND w.digest <> '' AND NOT \(ImportContribution.isUndone(of: "w"))
-          GROUP BY v.ingest
-          """), arguments: [ingest])
-    return try rows.reduce(into: [:]) { counts, row in
-      let row = StoredRow(row, of: "revision")
-      counts[try row[0]] = try row[1] as Int
+  /// For each other import that is not undone: the number of visible readings that this undo hides, and for which that
+  /// import had another value.
+  private func otherValues(_ hidden: [Int64: PointRuns]) throws -> [Int64: Int] {
+    let rows = try RawStatement(
+      keptBy: database,
+      """
+      SELECT v.position, v.value_bucket, v.occurrence, v.series, v.ingest
+      FROM revision AS v CROSS JOIN series AS s ON s.id = v.series
+        CROSS JOIN reading AS r ON r.partition = s.partition AND r.position = v.position AND r.series = v.series
+          AND r.value_bucket = v.value_bucket AND r.occurrence = v.occurrence
+        CROSS JOIN ingest AS w ON w.id = v.ingest
+      WHERE v.ingest <> ?1 AND w.digest <> '' AND NOT \(ImportContribution.isUndone(of: "w"))
+        AND \(Withdrawn.readingIsShown)
+      ORDER BY v.series, v.position, v.value_bucket, v.occurrence
+      """)
+    rows.bind(ingest, at: 1)
+    var counts: [Int64: Int] = [:]
+    var cursor: (series: Int64, points: PointRuns.Cursor)?
+    while try rows.step() {
+      let (series, point) = (rows.integer(3), rows.point(from: 0))
+      guard let points = hidden[series] else { continue }
+      if cursor?.series != series { cursor = (series, PointRuns.Cursor(points, from: point)) }
+      if cursor?.points.contains(point) == true { counts[rows.integer(4), default: 0] += 1 }
     }
+    return counts
   }
 
   private mutating func collectRecords(_ visibility: Visibility) throws {
