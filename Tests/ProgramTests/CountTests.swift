@@ -402,7 +402,11 @@ struct CountTests {
     #expect(
       once.status == 0 && once.output.hasPrefix("counted once: mysugr and apple-health\n"), "\(once.errors)")
     #expect(once.output.contains("bolus insulin of two sources on 4 days"), "\(once.output)")
-    #expect(once.output.contains("count one: 'glucoport count only"), "\(once.output)")
+    #expect(
+      once.output.contains(
+        "count one: 'glucoport count only apple-health/mySugr --kind insulin' or "
+          + "'glucoport count only mysugr --kind insulin'; add them up"),
+      "\(once.output)")
     let figures = try await Self.figures(program)
     #expect(Self.total(figures, "insulin", "all") == nil)
     #expect(Self.total(figures, "carbohydrates", "grams") == nil)

@@ -99,11 +99,13 @@ package enum CountText {
       case nil: doubt.isAllInsulin ? ", doses of unknown use in one of them" : ""
       }
     let (first, second) = (doubt.first.source.text, doubt.second.source.text)
-    let one = quotedCommand("glucoport", "count", "only", first, "--kind", doubt.kind.rawValue)
+    let one = [first, second].map {
+      quotedCommand("glucoport", "count", "only", $0, "--kind", doubt.kind.rawValue)
+    }
     let both = quotedCommand("glucoport", "count", "both", first, second)
     return [
       "\(name) of two sources on \(counted(doubt.days, "day")): \(sources.joined(separator: ", ")) a day\(shift ?? difference); both are counted, so there is no sum",
-      "  count one: \(one); add them up: \(both)",
+      "  count one: \(one[0]) or \(one[1]); add them up: \(both)",
     ]
   }
 
