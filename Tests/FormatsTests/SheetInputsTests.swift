@@ -83,6 +83,9 @@ import Testing
     #expect(found.contains { $0.contains("2026-04-05T00:00:00") && $0.contains("5.1") })
     #expect(found.contains { $0.contains("70 %") && $0.contains(#""minutes":90"#) })
     #expect(found.contains { $0.contains("2026-04-04T12:00:00") && $0.contains(#""minutes":45"#) })
+    // 14:30:15.250 in both columns.
+    let exact = try items([row("46117.60434317130", "46117.60434317130", [3: .number("6.2")])])
+    #expect(exact.count == 1 && exact[0].contains("2026-04-05T14:30:15"), "\(exact)")
     // If the two columns have different times of day, neither is certain.
     #expect(try items([row("46117.5", "46117.25", [3: .number("9.3")])]).isEmpty)
   }

@@ -86,7 +86,7 @@ import Testing
     (["120", "90"], [120.0, 90]), (["5.39951666667", "1200"], [5.4, 1200]), (["1440", "0"], [1440, 0]),
     (["7200000", "5000"], [120, 0.08]), (["1500", "7200000"], [0.03, 120]),
     (["5000", "12000"], [0.08, 0.2]),
-    (["19999", "30.5"], [19999, 30.5]),
+    (["10080", "30.5"], [10080, 30.5]), (["10081", "1200"], [0.17, 0.02]),
   ])
   func theUnitOfTidepoolDurationsIsDeterminedByAllOfThem(_ durations: [String], _ minutes: [Double]) throws {
     let items = durations.enumerated().map { index, duration in
@@ -133,6 +133,17 @@ import Testing
       "type,time,value,deviceTime,client\ncbg,2026-05-06T12:00:00Z,5.5,2026-05-06T14:00:00,{'name': 'a'}\n"
       + "cbg,2026-05-06T12:05:00Z,5.6,2026-05-06T14:05:00,{'name': 'b'}\n"
     #expect(try Rendering.items(ofText: table).count == 2)
+  }
+
+  /// In every other format a client may be a person.
+  @Test func clientsOfAnotherFormatAreTakenForPersons() {
+    let entries = ["a", "b"].map {
+      #"{"type":"sgv","dateString":"2026-05-06T12:00:00Z","sgv":105,"client":"\#($0)"}"#
+    }
+    let failure = #expect(throws: Failure.self) {
+      try Rendering.items(ofText: "[\(entries.joined(separator: ","))]")
+    }
+    #expect(failure?.message.contains("2 people") == true)
   }
 
   @Test func aTidepoolDeviceIsTheSameIfItsTransmitterIsInAnObjectOrInText() throws {

@@ -101,11 +101,11 @@ package enum CountText {
     let (first, second) = (doubt.first.source.text, doubt.second.source.text)
     let one = [first, second].map {
       quotedCommand("glucoport", "count", "only", $0, "--kind", doubt.kind.rawValue)
-    }
+    }.joined(separator: " or ")
     let both = quotedCommand("glucoport", "count", "both", first, second)
     return [
       "\(name) of two sources on \(counted(doubt.days, "day")): \(sources.joined(separator: ", ")) a day\(shift ?? difference); both are counted, so there is no sum",
-      "  count one: \(one[0]) or \(one[1]); add them up: \(both)",
+      "  count one: \(one); add them up: \(both)",
     ]
   }
 

@@ -176,11 +176,12 @@ extension MySugrFormat {
   }
 
   /// The day in a cell of the app's spreadsheet. There the columns of dates and of times of day both hold the
-  /// whole time, `2026-05-01 08:10:00`. A cell with another time of day stays unchanged, and is rejected.
+  /// whole time, `2026-05-01 08:10:00`, perhaps with milliseconds. A cell with another time of day stays unchanged, and is rejected.
   private static func day(
     of cell: Field, at clock: (hour: Int, minute: Int, second: Int, hasHalfDay: Bool)
   ) -> Field {
-    guard cell.count >= 19, let time = cell.slice(11, 19).timeOfDay, time.hour == clock.hour,
+    guard cell.count == 19 || (cell.count == 23 && cell[19] == UInt8(ascii: ".")),
+      let time = cell.slice(11, 19).timeOfDay, time.hour == clock.hour,
       time.minute == clock.minute, time.second == clock.second
     else { return cell }
     return cell.slice(0, 10)

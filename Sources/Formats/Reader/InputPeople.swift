@@ -176,11 +176,7 @@ struct PersonColumn: PeopleFilter {
       if case .header = cells.withRow({ probe.read($0, into: &out) }) { true } else { false }
     }
     guard
-      let name = headers.compactMap({ cells in
-        cells.first {
-          Self.namesPersons($0) && !(Format.self is TidepoolFormat.Type && $0.lowercased() == Self.program)
-        }
-      }).first
+      let name = headers.compactMap({ $0.first { Self.namesPersons($0, in: Format.id) } }).first
     else { return nil }
     (folded, format) = (foldedHeader(name), Format.id)
     people = InputPeople(column: name)
@@ -194,13 +190,15 @@ struct PersonColumn: PeopleFilter {
     filters = people.pick(filters)
   }
 
-  /// The member of Tidepool's uploads with the program that made them.
-  fileprivate static let program = "client"
+  /// A column that names persons or programs.
+  private static let program = "client"
 
   /// Whether a column's name means that the column identifies persons. Names such as `SID` do not count,
-  /// since formats number their rows in columns with these names.
-  static func namesPersons(_ name: String) -> Bool {
+  /// since formats number their rows in columns with these names. In Tidepool a client is the program that
+  /// uploaded the data.
+  static func namesPersons(_ name: String, in format: String) -> Bool {
     let words = HeaderWords(name)
+    if format == TidepoolFormat.id, words.name == program { return false }
     return words.isPerson && !["sid", "uid", "pid"].contains(words.name)
   }
 
@@ -246,9 +244,9 @@ struct PersonColumn: PeopleFilter {
 extension InputHead {
   /// The JSON member that identifies the person of each object; nil without one. Members of nested objects
   /// are left out, since they may describe something else, such as the maker of a device.
-  var personMember: String? {
+  func personMember(of format: String) -> String? {
     let members = Set(objects.flatMap(\.keys)).filter {
-      !$0.contains(".") && $0 != PersonColumn.program && PersonColumn.namesPersons($0)
+      !$0.contains(".") && PersonColumn.namesPersons($0, in: format)
     }
     // Of several members, the one that most objects have is returned.
     return members.max { left, right in

@@ -284,7 +284,7 @@ public struct InputReader {
       return try filters.count < count || input.isLive || input.repeats(mark) ? people : nil
     case .objects(let columns):
       try requireOnePerson(type, input)
-      guard !type.picksRows, let member = input.head.personMember else { return nil }
+      guard !type.picksRows, let member = input.head.personMember(of: type.id) else { return nil }
       let place = columns.firstIndex(of: member)
       if place == nil { layout = .objects(columns: columns + [member]) }
       return PersonColumn(member: member, at: place ?? columns.count, of: type.id, &filters)

@@ -6,8 +6,9 @@ import Logbook
 /// API, has milliseconds. The export of the web app has minutes (config.json of tidepool-org/node-data-tools), under
 /// the same name in JSON.
 ///
-/// A duration of 20,000 or more cannot be minutes, and a fraction cannot be milliseconds. All other durations are
-/// held until such a value occurs, or until the end of the input.
+/// In the data model a duration is a whole number of milliseconds, and at most 7 days (data/types/basal of
+/// tidepool-org/platform). So a fraction cannot be milliseconds, and a larger number cannot be minutes. All other
+/// durations are held until such a value occurs, or until the end of the input.
 struct TidepoolDurations {
   /// The unit of a duration.
   enum Unit {
@@ -20,8 +21,8 @@ struct TidepoolDurations {
     let duration: Double
   }
 
-  /// From this number on, a duration is in milliseconds. That is 20 seconds, or almost 14 days in minutes.
-  private static let minMilliseconds = 20_000.0
+  /// The largest duration in minutes: 7 days. As milliseconds it would be 10 seconds.
+  private static let maxMinutes = 10_080.0
   /// The maximum number of held records. A longer list of short whole numbers shows that they are minutes.
   private static let maxHeld = 1000
 
@@ -55,7 +56,7 @@ struct TidepoolDurations {
   }
 
   private mutating func determine(by duration: Double, into out: inout BatchBuilder) {
-    if duration >= Self.minMilliseconds {
+    if duration > Self.maxMinutes {
       release(as: .milliseconds, into: &out)
     } else if duration != duration.rounded() {
       release(as: .minutes, into: &out)
