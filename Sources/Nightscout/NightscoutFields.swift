@@ -51,10 +51,11 @@ extension NightscoutFields {
   }
 
   /// The instant of a treatment. A time without an offset is used only if no other member has one with an
-  /// offset.
+  /// offset. `eventTime` is the time only of a treatment that never was on a site.
   package var treatmentInstant: Instant? {
     let members: [NightscoutMember] = [.createdAt, .date, .timestamp, .mills]
     return firstWithOffset(members) ?? members.lazy.compactMap { self[$0].instant }.first
+      ?? self[.eventTime].instant
   }
 
   /// The first of these members' times that states an offset.

@@ -23,7 +23,7 @@
     "absolute", "rate", "percent", "relative", "enteredinsulin", "splitExt",
     "glucose", "glucoseType", "units", "isBasalInsulin", "durationInMilliseconds",
     "app", "subject", "enteredBy", "isSMB", "automatic", "insulinType", "insulinInjections", "key600",
-    "insulinName", "insulinDIA",
+    "insulinName", "insulinDIA", "eventTime",
   ]
 }
 
@@ -112,4 +112,6 @@ extension NightscoutMember {
   package static var insulinName: Self { Self(39) }
   /// The hours for which the insulin works, from Spike.
   package static var insulinHours: Self { Self(40) }
+  /// The time of a treatment that a program sends to a site, which stores it as `created_at`.
+  package static var eventTime: Self { Self(41) }
 }

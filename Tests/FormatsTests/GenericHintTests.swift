@@ -83,6 +83,15 @@ import Testing
     ("userID,time,glucose\nA1,2026-05-01 07:00,101\nB2,2026-05-01 12:00,104\n", 2),
     ("time,glucose\n2026-05-01 07:00,5\n2026-05-01 12:00,12\n", 1),
     ("time,glucose (mg/dL)\n2026-05-01 07:00,5.4\n2026-05-01 12:00,12.1\n2026-05-02 12:00,6.1\n", 1),
+    // The names are Finnish and Hungarian, which are not known; times of day have dots, or dates end in one.
+    ("Päivämäärä;Aika;Verensokeri (mmol/l);Pikainsuliini\n13.3.2026;7.05;5,8;4\n13.3.2026;12.30;7,2;6\n", 1),
+    ("Dátum;Idő;Vércukor (mmol/l);Szénhidrát (g)\n2026.03.02.;7:05;5,8;40\n2026.03.13.;19:10;6,1;60\n", 1),
+    // The version and the counter are numbers of a database.
+    (
+      #"[{"startDate":"2026-05-01T07:00:00Z","quantity":101,"quantityUnit":"mg/dL","syncVersion":1,"counter":5}]"#,
+      1
+    ),
+    ("time,result a,row version\n2026-05-01 07:00,101,5\n2026-05-01 12:00,140,6\n", 1),
     ("time,glucose mg/dl\n03/04/2026 07:00,101\n", 2),
     ("time,glucose mg/dl\n13/04/2026 07:00,101\n04/13/2026 07:00,101\n", 2),
   ])
@@ -121,6 +130,9 @@ import Testing
     // These inputs contain nothing that could be glucose.
     "datetime,heart_rate\n2026-05-01 07:00:00,72\n2026-05-01 07:00:05,73\n", "a shopping list\n2 apples\n",
     "time,insulin\n2026-05-01 07:00,4\n",
+    // A unit of doses states nothing about glucose, and `7.5` is not a time of day.
+    "time,insulin,dose,doseUnit\n2026-05-01 07:00,4,5,mg\n",
+    "Päivämäärä;Aika;Verensokeri (mmol/l)\n13.3.2026;7.5;5,8\n13.3.2026;12.3;7,2\n",
     #"{"user":{"glucose":{"time":"2026-05-01T07:00:00Z","value":101,"other":"2026-05-01T07:00:00Z"}},"graph":[{"v":1}]}"#,
     "Zeitstempel,Insulin-Typ,Abgabe (E)\n2026-05-01 07:00,Normal,4.5\n",
     // Two columns have the same name, so that `--map` cannot distinguish them.

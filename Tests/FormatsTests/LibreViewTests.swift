@@ -200,6 +200,18 @@ import Testing
     #expect(lines[0].contains("damaged"))
   }
 
+  /// After rows with a lost decimal comma, a row that ends after a whole number may lack the fraction.
+  @Test(arguments: ["0,5,", "1,,5,", "2,,,,,,,,,,,,5,", "4,,,,5,", "3,,,,,,,,,,,,1,"])
+  func aLibreViewRowCutInANumberThatLostItsDecimalCommaIsRejected(_ cells: String) throws {
+    let cut = "FreeStyle Libre,AAAA000-A0001,14-05-2025 08:01,\(cells)"
+    let whole = LibreExport.row("14-05-2025 08:02", 0, "6.1")
+    let damaged = LibreExport.row("14-05-2025 08:00", 0, "5", "6")
+    let lines = try read("mmol/L", damaged, cut)
+    #expect(LibreExport.readings(lines).isEmpty && !lines.contains { $0.contains(#""record""#) }, "\(lines)")
+    // In a file without such damage, the comma closes the number.
+    #expect(try read("mmol/L", whole, cut).count == 3)
+  }
+
   @Test func aLibreViewKetoneValueSplitIntoTwoColumnsIsReadAndReported() throws {
     let empty = Array(repeating: "", count: 11).joined(separator: ",")
     let lines = try read("mg/dL", "FreeStyle Libre,AAAA000-A0001,14-05-2025 08:00,3,\(empty),0,1,,")

@@ -27,6 +27,37 @@ import Testing
     #expect(header == [json[0].replacing("\"line\":1", with: "\"line\":2")])
   }
 
+  /// xDrip4iOS writes one treatment of a site as two with the same id, and only `eventTime`.
+  @Test func anExportOfXDrip4iOSGivesTheItemsOfTheSite() throws {
+    let id = #""_id":"6821f0a1c3d4e5f601234510""#
+    let event = #""eventType":"Meal Bolus","enteredBy":"Kim""#
+    let app = try TextExport(
+      #"{"BgReadings":[{"_id":"a","date":1778068800420,"type":"sgv","sgv":112,"device":"Libre 2"}],"#
+        + #""Calibrations":[{"date":1778068800000,"type":"cal","slope":1000,"mbg":104,"device":"Libre 2"}],"#
+        + #""Treatments":[{\#(id),\#(event),"eventTime":"2026-05-06T11:58:27.130Z","carbs":45},"#
+        + #"{\#(id),\#(event),"eventTime":"2026-05-06T11:58:27.130Z","insulin":4.5}]}"#)
+    let site = try TextExport(
+      #"[{\#(id),\#(event),"created_at":"2026-05-06T11:58:27.130Z","carbs":45,"insulin":4.5}]"#)
+    let entry = try Rendering.items(
+      ofText: #"[{"date":1778068800420,"type":"sgv","sgv":112,"device":"Libre 2"}]"#)
+    #expect(app.readings.count == 1 && entry.count == 1)
+    #expect(Set(app.records.map(\.sourceID)) == Set(site.records.map(\.sourceID)))
+    #expect(Set(app.records.map(\.deviceTime)) == Set(site.records.map(\.deviceTime)))
+    #expect(app.records.count == 2)
+  }
+
+  @Test func theTimeOfAnEventIsUsedOnlyIfThereIsNoOther() throws {
+    let both = try TextExport(
+      #"[{"created_at":"2026-05-06T12:00:00Z","eventTime":"2026-05-06T09:00:00Z","eventType":"Bolus","insulin":2}]"#
+    )
+    let created = try TextExport(
+      #"[{"created_at":"2026-05-06T12:00:00Z","eventType":"Bolus","insulin":2}]"#)
+    #expect(both.records.map(\.deviceTime) == created.records.map(\.deviceTime))
+    // Events of other programs have such members, too.
+    let other = #"[{"eventTime":"2026-05-06T12:00:00Z","eventType":"Bolus","insulin":2}]"#
+    #expect(try !Claims.claims(other, NightscoutFormat.self))
+  }
+
   @Test func nightscoutDatabaseTablesHaveTheIDsOfTheSite() throws {
     let id = "5cd4212a614598d46eb40db7"
     func ids(_ cell: String) throws -> [String] {

@@ -239,7 +239,11 @@ enum CellContent: Int {
     }
     if field.namedTime != nil { return .time }
     if field.bytes.contains(UInt8(ascii: ":")), field.timeOfDay != nil { return .clock }
-    if let date = field.genericDate { return date.length == field.count ? .date : .text }
+    if let date = field.genericDate {
+      // Hungarian and Croatian dates end in a dot: `2026.03.02.`.
+      let rest = field.slice(min(date.length, field.count), field.count)
+      return rest.isEmpty || rest.equals(".") ? .date : .text
+    }
     if field.epochMilliseconds != nil { return .epoch }
     if let number = field.number(.point) ?? field.number(.comma) ?? field.jsonNumber {
       return GenericTimeReader.serials.contains(number) ? .serial : .number

@@ -37,6 +37,13 @@ extension GenericFinding {
     }
     if header.words.filter(\.isMeal).count > 1 { return mealProblem }
     if let date = dates.first, clocks.isEmpty {
+      let possible = all.filter { contents[$0] == .number && mayHoldTimesOfDay($0) }
+      guard possible.isEmpty else {
+        return GenericProblem(
+          "the column \(quoted([date])) holds dates without a time of day, and no other column is named for times; "
+            + "\(quoted(possible)) may hold times of day",
+          choices: dates.flatMap { date in possible.map { GenericColumns(date: date, clock: $0) } })
+      }
       return GenericProblem(
         "the column \(quoted([date])) holds dates without a time of day, but a reading needs one; "
           + "also export the time")
@@ -92,6 +99,14 @@ extension GenericFinding {
     return GenericProblem(
       "the times in the column \(quoted([place])) may be those of something else than the measurement, because its name "
         + "says more: \(words)", choices: [columns], isOfStamps: true)
+  }
+
+  /// Whether all cells of a column are times of day such as `7.05`, although its name does not say so. A name
+  /// for glucose, or with a unit of it, means values.
+  private func mayHoldTimesOfDay(_ place: Int) -> Bool {
+    let words = header.words[place]
+    return !words.mentionsGlucose && words.unit == nil
+      && header.cells(place).allSatisfy { $0.withField { $0.trimmed.timeOfDay != nil } }
   }
 
   private func holdsCountsSince2001(_ place: Int) -> Bool {

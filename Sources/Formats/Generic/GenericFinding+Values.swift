@@ -25,11 +25,12 @@ extension GenericFinding {
     if nameless.count == 1 { return useNameless(nameless[0]) }
     if columns[.ketone] >= 0 { return nil }
     if header.words.filter(\.isMeal).count > 1 { return mealProblem }
+    let others = free.filter { header.content($0) == .number && mayBeGlucose($0) }
+    // A column with a unit of glucose in its name, or in a separate column, is a better choice than those
+    // without one.
+    let withUnit = others.filter { header.words[$0].unit != nil || hasColumnOfUnits($0) }
     let isOfOthers = header.words.contains(where: \.namesOther)
-    let others = isOfOthers ? [] : free.filter { header.content($0) == .number && mayBeGlucose($0) }
-    // A column with a unit of glucose in its name is a better choice than those without one.
-    let withUnit = others.filter { header.words[$0].unit != nil }
-    let choices = withUnit.isEmpty ? others : withUnit
+    let choices = withUnit.isEmpty && !isOfOthers ? others : withUnit
     return GenericProblem(
       "no column is named for glucose", choices: choices.map { GenericColumns(value: $0) }, isDoubtful: true)
   }
@@ -194,7 +195,19 @@ extension GenericFinding {
   private func mayBeGlucose(_ place: Int) -> Bool {
     let words = header.words[place]
     return !words.name.isEmpty && !words.isTime && !words.namesOther && !words.namesNoValue && !words.isPerson
+      && !words.isCounter
       && !words.isBareID && !words.mentionsGlucose && !["index", "#"].contains(words.name)
+  }
+
+  /// Whether another column has the name of this one and a word for a unit, and units of glucose in all its
+  /// cells: `quantityUnit` of `quantity`.
+  private func hasColumnOfUnits(_ place: Int) -> Bool {
+    header.names.indices.contains { other in
+      let (name, cells) = (header.names[other], header.cells(other))
+      return other != place && !header.names[place].isEmpty && name.hasPrefix(header.names[place])
+        && HeaderWords(String(name.dropFirst(header.names[place].count))).role == .unit
+        && !cells.isEmpty && cells.allSatisfy(GenericUnits.isOfGlucose)
+    }
   }
 
   /// Uses a column whose name does not state what its values measure, if something else shows that it is

@@ -46,8 +46,9 @@ struct GenericProblem {
   func with(values found: GenericColumns, or other: GenericProblem?) -> GenericProblem {
     var problem = self
     let values = other?.choices ?? [found]
+    let joined = choices.flatMap { time in values.map { time.joined(with: $0) } }
     problem.choices = Array(
-      choices.flatMap { time in values.map { time.joined(with: $0) } }.prefix(Self.maxChoices))
+      joined.filter { $0[.clock] < 0 || $0[.clock] != $0[.value] }.prefix(Self.maxChoices))
     problem.isDoubtful = other?.isDoubtful == true
     problem.kinds = other?.kinds ?? []
     problem.rows = other?.rows ?? []

@@ -150,7 +150,9 @@ struct LibreViewFormat: ExportFormat {
       glucose.mark = mark.mark
     }
     let filled = header.filled(row, into: &out)
-    if type == UInt8(ascii: "0"), filled == header.columns.historicBit {
+    if isDamaged {
+      readOdd(row, type, filled, at: time, into: &out)
+    } else if type == UInt8(ascii: "0"), filled == header.columns.historicBit {
       add(.cbg, header.columns.historic, row, at: time, into: &out)
     } else if type == UInt8(ascii: "1"), filled == header.columns.scanBit {
       add(.scan, header.columns.scan, row, at: time, into: &out)
@@ -304,6 +306,7 @@ extension LibreViewFormat {
   /// values.
   private mutating func findSplitFraction(_ row: Row, _ type: UInt8) -> SplitFraction {
     let columns = header.columns
+    if isDamaged, endsAfterWholeNumber(row) { return .unreadable }
     let candidates: (Int, Int) =
       switch type {
       case UInt8(ascii: "0") where header.unit == .millimolesPerLitre: (columns.historic, columns.historic)
@@ -321,6 +324,14 @@ extension LibreViewFormat {
       return .unreadable
     }
     return .none
+  }
+
+  /// Whether a row is cut after a whole number and a comma. In a damaged file, the fraction of the number may
+  /// have been in the next column.
+  private func endsAfterWholeNumber(_ row: Row) -> Bool {
+    let count = row.count
+    return count > header.columns.historic && count <= header.columns.ketone + 2 && row[count - 1].isEmpty
+      && row[count - 2].integer != nil
   }
 }
 

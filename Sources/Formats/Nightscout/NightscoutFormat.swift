@@ -261,7 +261,9 @@ extension NightscoutFormat {
   /// The id of a document: its `identifier`, or else its `_id`, which is the `identifier` that API v3 returns
   /// for a document of API v1. A document without both is identified by its time and its event type.
   private func sourceID(_ document: NightscoutRow) -> String {
-    ownID(document) ?? document[.createdAt].text + document[.eventType].trimmed.text
+    if let id = ownID(document) { return id }
+    let time = document[.createdAt].isEmpty ? document[.eventTime] : document[.createdAt]
+    return time.text + document[.eventType].trimmed.text
   }
 
   /// The server's own key. A document of API v1 has no `identifier`, and API v3 uses its `_id`.
@@ -287,7 +289,10 @@ extension NightscoutFormat {
     let isTimed = object["date"] != nil || object["dateString"] != nil
     if isTimed, object["sgv"] != nil || object["mbg"] != nil { return true }
     if isTimed, object["type"] == "cal", object["slope"] != nil { return true }
-    return object["eventType"] != nil && object["created_at"] != nil
+    guard object["eventType"] != nil else { return false }
+    // The export of xDrip4iOS has treatments as the app sends them to a site, before the site adds
+    // `created_at`.
+    return object["created_at"] != nil || object["eventTime"] != nil && object["enteredBy"] != nil
   }
 
   /// Whether the whole input is a response of API v3. If it holds no objects, its result is an empty list.
@@ -394,6 +399,7 @@ extension NightscoutFormat {
     variants: [
       "answers of API versions 1 and 3: JSON, NDJSON, CSV, TSV",
       "mongoexport of the collections entries and treatments",
+      "xDrip4iOS: the JSON file with all its data",
     ],
     languages: "English only; the members have fixed names",
     reads: [
@@ -401,7 +407,7 @@ extension NightscoutFormat {
       "treatments: finger sticks, insulin, temporary basal rates, carbohydrates, notes, exercise",
     ],
     notRead: [
-      "calibration lines, profiles, device status",
+      "calibration lines, profiles, device status; xDrip4iOS writes the first stick of a sensor as two calibrations",
       "error codes of a sensor, which are counted",
       "deleted entries, which are counted; the records of deleted treatments are hidden",
     ])

@@ -208,6 +208,9 @@ struct HeaderWords {
       || glucose.unknown.contains(where: Self.noReadingWords.contains)
   }
 
+  /// Whether the header is a name for a number that a database gives its rows.
+  var isCounter: Bool { hasStem(["counter", "version", "revision", "sequence"]) }
+
   func hasStem(_ stems: [StaticString]) -> Bool {
     name.withField { field in
       stems.contains { stem in
