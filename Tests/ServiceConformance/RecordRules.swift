@@ -134,6 +134,26 @@ enum RecordRules {
       #expect(try await reader.pullAll().flatMap(\.records).map(\.state) == [Sample.note("same")])
     }
 
+    StorageRule("equalContentOfAnotherExportIsANewRevisionForAClientThatKnowsTheRecord") { stand in
+      let (here, there) = (Client(stand), Client(stand))
+      var state = Sample.note("same")
+      func aged(_ seconds: Int64) -> RecordState {
+        state.export = ExportAge(generated: seconds, modified: seconds)
+        return state
+      }
+      let first = try await here.revision(Sample.change(guid, 1, on: nil, aged(70)))
+      // A client that does not know the record has no reason to change its age.
+      #expect(try await there.push(Sample.change(guid, 1, on: nil, aged(50))) == [.accepted(revision: first)])
+      // A client whose person edited the content back does not know of an export.
+      #expect(
+        try await here.push(Sample.change(guid, 2, on: first, Sample.note("same")))
+          == [.accepted(revision: first)])
+      let second = try await here.revision(Sample.change(guid, 3, on: first, aged(50)))
+      #expect(second != first)
+      var reader = Client(stand)
+      #expect(try await reader.pullAll().flatMap(\.records).map(\.state.export) == [aged(50).export])
+    }
+
     StorageRule("onlyAChangeBasedOnTheDeletionRestoresARecord") { stand in
       let (here, there) = (Client(stand), Client(stand))
       let first = try await here.revision(Sample.change(guid, 1, on: nil, Sample.note("one")))

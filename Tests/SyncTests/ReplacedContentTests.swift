@@ -122,6 +122,32 @@ struct ReplacedContentTests {
     try expect(80, scene)
   }
 
+  /// One store imports the earliest and the latest export, which state the same. The export of the other store is
+  /// between them, and decides after an undo of the latest one.
+  @Test(arguments: [false, true], [false, true])
+  func undoOfTheLatestExportShowsTheContentOfAnExportBetweenEqualOnes(
+    _ latestIsImportedFirst: Bool, _ middleIsSentFirst: Bool
+  ) async throws {
+    let scene = try await Scene()
+    for age in latestIsImportedFirst ? [7, 5] : [5, 7] {
+      try scene.a.importDiary(carbs: 30, generatedAt: Int64(age))
+    }
+    try scene.b.importDiary(carbs: 80, generatedAt: 6)
+    let order = middleIsSentFirst ? [scene.b, scene.a, scene.b] : [scene.a, scene.b, scene.a]
+    for node in order + order { try await scene.upload(node) }
+    try expect(30, scene)
+    let imports = try scene.a.imports()
+    let latest = try #require(latestIsImportedFirst ? imports.min() : imports.max())
+    for round in 1...2 {
+      _ = try scene.a.undo(latest)
+      for node in [scene.a, scene.b, scene.a, scene.b] { try await scene.upload(node) }
+      try expect(80, scene, "undo \(round)")
+      _ = try scene.a.redo(latest)
+      for node in [scene.a, scene.b, scene.a, scene.b] { try await scene.upload(node) }
+      try expect(30, scene, "redo \(round)")
+    }
+  }
+
   /// No export states what a person wrote, so it never gives way to an export.
   @Test func anUndoBeforeTheFirstUploadIsAConflictWithAnEdit() async throws {
     let scene = try await Scene()

@@ -71,7 +71,7 @@ extension RecordJudge {
     // A deletion whose base is the tombstone itself is a decision to keep the record deleted. It gets a new
     // revision, so that a restore at the same time becomes a conflict.
     let isDecided = change.state.isDeleted && change.base == current.revision
-    if change.state.agrees(with: current.state), !isDecided {
+    if change.state.agrees(with: current.state), !isDecided, !Self.statesOtherAge(change, current) {
       // The answer `conflict` contains the provenance, which the client does not know yet. A client whose
       // change is based on this revision already knows the provenance.
       if current.state.addsProvenance(to: change.state), change.base != current.revision {
@@ -90,6 +90,13 @@ extension RecordJudge {
       return try store(change, state, isKnown: true)
     }
     return try conflict(change, current)
+  }
+
+  /// Whether a change keeps the content that the client knows, and states another age of its export. After an undo
+  /// of the latest export, an earlier one has the content.
+  private static func statesOtherAge(_ change: RecordChange, _ current: CurrentRecord) -> Bool {
+    guard let age = change.state.export, let known = current.state.export else { return false }
+    return change.base == current.revision && age != known
   }
 
   /// Whether the stored answer to this change is still valid. In a damaged storage, the record may be

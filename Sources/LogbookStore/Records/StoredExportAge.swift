@@ -65,6 +65,9 @@ enum ContentExport {
       SELECT 1 FROM ingest AS w WHERE w.id = record.ingest AND \(ImportContribution.isUndone(of: "w"))))
     """
 
+  /// The age of the export that the base of the record names, as an SQL row of two numbers.
+  static let agreedAge = "(coalesce(\(agreed("generated_at")), 0), \(agreed("modified_at")))"
+
   /// A time of the export that the base of the record names, as SQL; NULL if the base is damaged.
   private static func agreed(_ member: String) -> String {
     "unixepoch(CASE WHEN json_valid(record.base) THEN json_extract(record.base, '$.export.\(member)') END)"

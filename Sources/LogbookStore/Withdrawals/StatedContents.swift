@@ -229,6 +229,36 @@ extension StatedContents {
     }
   }
 
+  /// Sends records again that keep their content after the undo of an import, if other stores know this content by
+  /// the age of the undone export. It then has the age of the latest remaining export with this content. Another
+  /// store may know a later export with another content.
+  func sendEarlierAges(after ingest: Int64) throws {
+    let remaining = """
+      FROM ingest AS w
+      WHERE w.id <> ?1 AND (\(ContentExport.isStatement) OR (w.id = record.ingest AND \(Self.isValid)
+        AND NOT EXISTS (SELECT 1 FROM stated_content AS s WHERE s.guid = record.guid)))
+      ORDER BY \(ExportAge.generated("w")) DESC, \(ExportAge.modified("w")) DESC LIMIT 1
+      """
+    let isKnownByUndoneAge = """
+      guid IN (SELECT guid FROM record WHERE ingest = ?1 UNION SELECT guid FROM ingest_record WHERE ingest = ?1)
+      AND deleted = 0 AND conflict IS NULL AND version = version_synced AND \(ContentExport.isImported)
+      AND \(ContentExport.agreedAge)
+        = (SELECT \(ExportAge.generated("u")), \(ExportAge.modified("u")) FROM ingest AS u WHERE u.id = ?1)
+      AND \(ContentExport.agreedAge)
+        > (SELECT \(ExportAge.generated("w")), \(ExportAge.modified("w")) \(remaining))
+      """
+    // A redo must find the records of the undone import, although another one becomes their writer.
+    try database.executeCached(
+      sql: """
+        INSERT INTO ingest_record (ingest, guid) SELECT ?1, guid FROM record WHERE \(isKnownByUndoneAge)
+        ON CONFLICT DO NOTHING
+        """, arguments: [ingest])
+    try database.executeCached(
+      sql: """
+        UPDATE record SET version = version + 1, ingest = (SELECT w.id \(remaining)) WHERE \(isKnownByUndoneAge)
+        """, arguments: [ingest])
+  }
+
   /// The records whose content `restoreContents` writes.
   func guidsToRestore(of ingest: Int64) throws -> [String] {
     try String.fetchAll(

@@ -159,6 +159,7 @@ struct UndoPlan {
     try StatedContents(database).noteWriters(after: ingest)
     try database.executeCached(sql: "DELETE FROM redo WHERE ingest = ?", arguments: [ingest])
     if direction == .undo {
+      try StatedContents(database).sendEarlierAges(after: ingest)
       try database.executeCached(sql: "INSERT INTO redo (ingest) VALUES (?)", arguments: [ingest])
     }
   }
