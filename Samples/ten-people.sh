@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A nurse's day with the meters and exports of ten people on one computer: each person has a store, a folder for exports and a
+# A nurse's day with the meters and exports of ten people on one computer. Each person has a store, a folder for exports and a
 # meter. All files are in a temporary folder, which is removed at the end; glucoport must be in PATH.
 set -euo pipefail
 folder=$(mktemp -d)

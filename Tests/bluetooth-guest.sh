@@ -9,7 +9,7 @@ set -euo pipefail
 source /opt/trial/guest-steps.sh
 guide=D4:3E:00:12:34:56 contour=E2:10:00:65:43:21
 
-# order WORDS: gives an order to Tests/bluetooth-meter.py, and waits until the order is done.
+# order WORDS: sends an order to Tests/bluetooth-meter.py, and waits until the order is done.
 mkfifo /run/orders
 : >/run/meters
 given=0

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A peer that answers like bluetoothd with meters in reach, on the bus of DBUS_SYSTEM_BUS_ADDRESS.
 
-The argument is a JSON object with these members, and their defaults: adapters (1), powered (true; or false, or
-"blocked"), denied (false), profiles (true), and meters. Each meter has address, name, passkey (null if none is
+The argument is a JSON object with the following members, and their defaults. These are adapters (1), powered (true;
+or false, or "blocked"), denied (false), profiles (true), and meters. Each meter has address, name, passkey (null if none is
 requested), paired, inReach, and records ([number, hexadecimal bytes]). It also has count, end, values, bonded, lost
 (the meter has lost the pairing), adapter and vanishesAfter. The peer prints "ready" when it can be called, and each request to a
 meter as a line.

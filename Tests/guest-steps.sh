@@ -72,7 +72,7 @@ begin() {
   dpkg -i "$trial/glucoport.deb" >/run/dpkg 2>&1 || fail "dpkg: $(cat /run/dpkg)"
   ok "the package is installed, $(glucoport --version)"
 }
-# serve: starts the server of the package, and gives anna a token of each role.
+# serve: starts the server of the package, and creates a token of each role for anna.
 serve() {
   local name role token
   systemctl --quiet enable --now glucoport-server.service

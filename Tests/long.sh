@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks that run once for an issue and before a release, in addition to Tests/run.sh: many more seeds, large
-# stores, reports in a browser, and the meters with a real kernel. Takes hours. Needs root if packages are
-# missing.
+# Checks that run once for an issue and before a release, in addition to Tests/run.sh. They use many more seeds,
+# large stores, reports in a browser, and the meters with a real kernel. Takes hours. Needs root if packages
+# are missing.
 #   Tests/long.sh
 # These variables change what is run:
 # - GLUCOPORT_SCHEDULES, GLUCOPORT_FUZZ_ROUNDS: the numbers of seeds.

@@ -133,7 +133,7 @@ ended() {
 
 # check_apart OPTION…: runs tests like `check`, but in several processes, one for each processor at a time,
 # the longest first. In a single process, concurrent tests wait for each other when they allocate memory or
-# look up Swift types: two processors then do only a fifth more than one. Prints the output when all have
+# look up Swift types. Two processors then do only a fifth more than one. Prints the output when all have
 # ended.
 check_apart() {
   local groups=('^SyncTests\.' '^LogbookStoreTests\.' '^FormatsTests\.' '^(Ingest|Parsing)Tests\.')

@@ -40,8 +40,8 @@ phase "tests that kill programs, one after the other"
 check --no-parallel --filter "$alone"
 
 # Tests that only compute do not depend on time. They run during the following phase, with the processor time
-# that it leaves. Seeded schedules of the simulation run in the same way: many short ones, some long ones with
-# our server, and some with a Nightscout site and with PostgreSQL. Each commit has different seeds, and all
+# that it leaves. Seeded schedules of the simulation run in the same way. There are many short ones, some long
+# ones with our server, and some with a Nightscout site and with PostgreSQL. Each commit has different seeds, and all
 # of them together try far more schedules than one. The numbers are set by GLUCOPORT_SCHEDULES,
 # GLUCOPORT_LONG_SCHEDULES, GLUCOPORT_SITE_SCHEDULES, GLUCOPORT_DATABASE_SCHEDULES, GLUCOPORT_FIRST_SEED and
 # GLUCOPORT_STEPS. If a seed breaks a rule, it is printed with all events. To repeat it, run:

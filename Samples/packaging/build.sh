@@ -42,7 +42,7 @@ if [ -z "$program" ]; then
   made=$PWD/.build/packaging
   mkdir -p "$made"
   # In the link, the reduced data must come before the libraries of the runtime, and no option of the compiler
-  # does that. The same is true for the static library of C++: the program then contains only the used parts
+  # does that. The same is true for the static library of C++. The program then contains only the used parts
   # of it, and the loader need not relocate the whole library at each start. The loader searches libraries in
   # the order of the link. The C library is first, since it has nearly all symbols.
   "$from/unicode-data.py" "$swift/lib/swift_static/linux/lib_FoundationICU.a" "$made/unicode-data.o"
@@ -64,8 +64,8 @@ if [ -z "$program" ]; then
   # The options keep paths, and what depends on them, out of the program and its symbols. No folder that is
   # replaced is inside another one, since one compiler uses the first matching option and another uses the
   # last. Nothing is exported, since the linker would keep all exported symbols, and all public symbols of the
-  # modules. With separate sections for functions and tables, the linker leaves out those that nothing uses: a
-  # third of BoringSSL, and a fifth of a Swift package such as AsyncHTTPClient. Generic types are created by
+  # modules. With separate sections for functions and tables, the linker leaves out those that nothing uses.
+  # These are a third of BoringSSL, and a fifth of a Swift package such as AsyncHTTPClient. Generic types are created by
   # functions and not by name. For a name, the runtime would search all conformances of the program at each
   # start. Functions that frequent commands call are next to each other, so that the pages with all others
   # stay out of memory.

@@ -3,7 +3,7 @@
 """Prints the bill of materials of a program as CycloneDX JSON: what is linked into it, what it loads, versions, licences.
 
 Swift packages are those whose modules are in the list of objects, with the versions that the build checked out. Libraries
-that the program loads come from Debian's packages on this machine. The same build gives the same bytes: the time is that of
+that the program loads come from Debian's packages on this machine. The same build has the same bytes: the time is that of
 SOURCE_DATE_EPOCH, and the serial number is made from the content.
 
   sbom.py PROGRAM VERSION SCRATCH [OBJECTS]

@@ -153,7 +153,7 @@ package final class XMLScanner {
     return range.lowerBound < 0 ? nil : (range.lowerBound, range.count)
   }
 
-  /// Gives access to the bytes of all values.
+  /// Passes the bytes of all values to `use`.
   package func withValues<Result>(_ use: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
     try state.pointee.values.withUnsafeBufferPointer(use)
   }

@@ -250,7 +250,7 @@ package enum ZipTime: Hashable, Sendable {
   private static func instant(_ bytes: [UInt8], _ field: ZipExtraField) -> Int64? {
     let (start, count) = (field.content.lowerBound, field.content.count)
     switch field.id {
-    // "UT" of Info-ZIP: flags, of which bit 0 announces the time of the last change, then this time.
+    // "UT" of Info-ZIP: flags, then the time of the last change, which bit 0 of the flags announces.
     case 0x5455 where count >= 5 && bytes[start] & 1 == 1: return Int64(bytes.number(start + 1, 4))
     // "UX" of macOS and of older programs: the time of the last access, then that of the last change.
     case 0x5855 where count >= 8: return Int64(bytes.number(start + 4, 4))

@@ -288,8 +288,7 @@ extension BluetoothBus {
     }
   }
 
-  /// Answers a call of bluetoothd to this program's objects, of which there is only the client profile; nil
-  /// refuses the call.
+  /// Answers a call of bluetoothd to this program's only object, the client profile; nil refuses the call.
   private static func profile(_ message: DBusMessage) -> [DBusValue]? {
     switch (message.path, message.member) {
     case (applicationPath, "GetManagedObjects"):

@@ -50,7 +50,6 @@ indirect enum DBusValue: Hashable, Sendable {
   private var plain: DBusValue { if case .variant(let value) = self { value.plain } else { self } }
 }
 
-/// A message from the bus.
 struct DBusMessage: Sendable {
   enum Kind: Int32, Sendable {
     case call = 1

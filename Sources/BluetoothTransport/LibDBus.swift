@@ -159,13 +159,11 @@ final class DBusConnection {
     return try send(message, arguments)
   }
 
-  /// Answers a call.
   func answer(_ call: ReceivedCall, _ arguments: [DBusValue]) throws(DBusError) {
     guard let message = functions.newAnswer(call.pointer) else { throw Self.noMemory }
     _ = try send(message, arguments)
   }
 
-  /// Refuses a call.
   func refuse(_ call: ReceivedCall, _ name: String) throws(DBusError) {
     guard let message = functions.newError(call.pointer, name, nil) else { throw Self.noMemory }
     _ = try send(message, [])

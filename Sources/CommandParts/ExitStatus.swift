@@ -57,8 +57,8 @@ package enum ExitStatus: Int32, Error {
 
   /// The exit status of a failed attempt of a job that runs again and again, such as an upload.
   ///
-  /// - Parameter isUnattended: whether the job runs without a person. Then every temporary failure is `temporary`,
-  ///   since the next run tries again.
+  /// - Parameter isUnattended: whether the job runs without a person. Then every temporary failure is
+  ///   `temporary`, since the next run tries again.
   package init(_ category: FailureCategory, isUnattended: Bool) {
     self = isUnattended && category.isTemporary ? .temporary : ExitStatus(category)
   }
@@ -94,7 +94,7 @@ extension ExitStatus {
     counts.largeRecords.isEmpty ? .done : .partial
   }
 
-  /// The exit status of an upload: `partial` if the remote refused items, `conflicts` if a person must
+  /// The exit status of an upload. It is `partial` if the remote refused items, `conflicts` if a person must
   /// decide, and `temporary` if the remote lacks contents of attachments.
   package static func of(_ summary: UploadSummary) -> ExitStatus {
     of([

@@ -28,8 +28,8 @@ package enum Host {
 
   /// Makes all threads allocate from one heap. Call this before other threads exist.
   ///
-  /// Otherwise, the C library gives each thread a separate heap. Such a heap grows by single pages with a
-  /// system call each, and keeps what the thread has freed. A server should keep separate heaps, since its
+  /// Otherwise, the C library creates a separate heap for each thread. Such a heap grows by single pages with
+  /// a system call each, and keeps what the thread has freed. A server should keep separate heaps, since its
   /// threads allocate at the same time.
   package static func shareHeap() { _ = mallopt(M_ARENA_MAX, 1) }
 
@@ -244,7 +244,7 @@ extension Host {
 /// The host's clock, checked against times that are certainly past.
 package enum TrustedClock {
   /// The host's time in UTC seconds. If it is before the release of this program or the last import, the
-  /// clock is wrong: the result is nil, and a message is printed.
+  /// clock is wrong. Then the result is nil, and a message is printed.
   package static func now(after lastImport: Int64?, _ output: Output) -> Int64? {
     let now = Host.now()
     if now >= max(Release.date, lastImport ?? Release.date) { return now }

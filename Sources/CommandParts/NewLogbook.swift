@@ -53,7 +53,7 @@ package struct NewLogbook {
     return store
   }
 
-  /// Gives this zone to a store that was created without a known zone. Returns whether the store got it.
+  /// Stores this zone in a store that was created without a known zone. Returns whether it was stored.
   @discardableResult
   package func complete(_ store: Store) throws -> Bool {
     try !isOfCommand && store.completeZone(zone, isGiven: isGiven)

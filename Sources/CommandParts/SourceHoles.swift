@@ -48,7 +48,7 @@ package enum SourceHoles {
   }
 
   /// Whether an answer contains all values since the start of its sensor. That is certain if an earlier
-  /// answer reached further back and had more values: the source then dropped no values, neither by age nor
+  /// answer reached further back and had more values. The source then dropped no values, neither by age nor
   /// by number.
   private static func isWhole(_ state: SourceState, oldest: Int64, count: Int, now: Int64) -> Bool {
     guard let reach = state.reachSeconds, let most = state.maxValues else { return false }

@@ -14,7 +14,6 @@ package struct StatsView {
   package let targets: Targets
   /// The unit in which glucose values are shown.
   package let unit: GlucoseUnit
-  /// The zone of the logbook.
   package let zone: LogbookZone
   /// The devices of the readings. The index of a device in this list is its number in `result`.
   package let devices: [Device]

@@ -13,7 +13,6 @@ package struct ByteCountArgument: ExpressibleByArgument {
     ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1),
   ]
 
-  /// The value in bytes.
   package let bytes: Int64
 
   /// Reads a number of bytes, with or without a unit; nil if the text is not valid.
@@ -26,8 +25,8 @@ package struct ByteCountArgument: ExpressibleByArgument {
     bytes = number * (unit?.bytes ?? 1)
   }
 
-  /// A number of bytes as it can be typed on the command line, without rounding. It uses the largest unit
-  /// that gives a whole number.
+  /// A number of bytes as it can be typed on the command line, without rounding. It uses the largest unit in
+  /// which the number is whole.
   package static func text(_ bytes: Int64) -> String {
     let unit = units.first { bytes >= $0.bytes && bytes % $0.bytes == 0 } ?? ("B", 1)
     return "\(bytes / unit.bytes)\(unit.word)"

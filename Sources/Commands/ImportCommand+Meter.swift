@@ -68,7 +68,7 @@ extension ImportCommand {
           return try one.storedPosition(of: identity)
         }
         let contents = try meter.driver.init().read(connection)
-        // The meter's owner is looked up first: the readings go into the owner's store, and the zone of this
+        // The meter's owner is looked up first. The readings go into the owner's store, and the zone of this
         // store applies to the times of the meter.
         var one = self
         one.storeOptions.person = try MeterOwner(contents.identity, meter, persons).required().name

@@ -14,7 +14,6 @@ package struct Facts: Sendable {
   package var usb: MeterFacts
   /// The paired Bluetooth meters.
   package var bluetooth = BluetoothFacts(.success([]))
-  /// The rules of udev.
   package var udev: RuleFacts
   /// The server; nil without one.
   package var remote: RemoteFacts?

@@ -39,10 +39,10 @@ extension ImportReport {
   /// The minimum number of changed values for a contradiction; fewer can be chance.
   private static let minContradictions = 24
 
-  /// For a table without a device: how many of its readings have another value than the stored reading of the
-  /// same time, and how many were compared.
+  /// The result of comparing a table without a device with the stored readings of the same times. It is the
+  /// number of readings with another value, and the number of compared readings.
   ///
-  /// Nil if fewer than 24 or less than 90 % of the compared values differ: an app that calculates its values
+  /// Nil if fewer than 24 or less than 90 % of the compared values differ. An app that calculates its values
   /// again changes only some of them. If more differ, the table is of another person or device.
   package var contradictions: (count: Int, compared: Int)? {
     let (count, compared) = (counts.changedReadings, counts.changedReadings + counts.knownReadings)

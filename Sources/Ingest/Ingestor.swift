@@ -62,7 +62,6 @@ extension Ingestor {
 
 /// A meter that was read, and its clock compared with the local time.
 package struct MeterReport: Sendable {
-  /// The identity of the meter.
   package let identity: MeterIdentity
   /// The meter's clock in comparison with local time; nil if the meter does not report its clock.
   package let clock: ClockJudgement?

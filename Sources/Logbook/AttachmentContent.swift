@@ -30,7 +30,7 @@ package struct HeldContent: Hashable, Sendable {
   /// Whether all bytes are held and match the digest.
   package var isWhole: Bool { bytes == size }
 
-  /// A content of `size` bytes, of which the first `bytes` are held.
+  /// A content of `size` bytes. Its first `bytes` bytes are held.
   package init(bytes: Int64 = 0, size: Int64? = nil) {
     self.bytes = bytes
     self.size = size

@@ -40,7 +40,6 @@ package enum ChangePart: Hashable, Sendable {
 
 /// A page of a service's records, ordered by guid.
 package struct RecordPage: Hashable, Sendable {
-  /// The records.
   package var records: [RemoteRecord]
   /// Whether more records follow the last one.
   package var hasMore: Bool

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Carbohydrates that a program computed from the fat and protein of a meal. Trio, iAPS and FreeAPS X write them to
-/// Nightscout as a series of treatments after the meal, so that their algorithms give insulin for them. The person does
-/// not eat them, so they are not part of a total. One treatment of such a series is written like a meal.
+/// Carbohydrates that a program computed from the fat and protein of a meal. Trio, iAPS and FreeAPS X write
+/// them to Nightscout as a series of treatments after the meal, so that their algorithms give insulin for
+/// them. The person does not eat them, so they are not part of a total. One treatment of such a series is
+/// written like a meal.
 ///
-/// A series has meals of one of these programs at equal distances of 5 to 60 minutes, all at the same second of their
-/// minute. Each states only carbohydrates, and the amounts differ by at most a gram. A series has at least three such
-/// meals. Two are enough if a meal with fat or protein came up to 12 hours before, at the same second of its minute.
-/// A single one counts.
+/// A series has meals of one of these programs at equal distances of 5 to 60 minutes, all at the same second
+/// of their minute. Each states only carbohydrates, and the amounts differ by at most a gram. A series has at
+/// least three such meals. Two are enough if a meal with fat or protein came up to 12 hours before, at the
+/// same second of its minute. A single one counts.
 ///
 /// The intervals and amounts are those of the function `processFPU` in the source code of Trio.
 package struct ComputedMeals: Hashable, Sendable {
@@ -35,8 +36,8 @@ package struct ComputedMeals: Hashable, Sendable {
   func contains(_ item: CountableItem) -> Bool { ids.contains(item.id) }
 }
 
-/// Finds computed meals; see `ComputedMeals`. Callers add the items in the order of time. Memory grows with the meals of
-/// 12 hours and with the number of computed meals.
+/// Finds computed meals; see `ComputedMeals`. Callers add the items in the order of time. Memory grows with
+/// the meals of 12 hours and with the number of computed meals.
 package struct ComputedMealFinder {
   /// Meals that may be one series.
   private struct Series {
@@ -55,8 +56,8 @@ package struct ComputedMealFinder {
   private static let mealSeconds: Int64 = 12 * 3600
   /// In thousandths of a gram.
   private static let maxDifference: Int64 = 1000
-  /// The maximum number of open series of a source, since the work grows with it. A person has only a few meals in an
-  /// hour.
+  /// The maximum number of open series of a source, since the work grows with it. A person has only a few
+  /// meals in an hour.
   private static let maxOpen = 64
 
   private let rules: CountingRules
@@ -64,7 +65,8 @@ package struct ComputedMealFinder {
   private var meals: [CountingSource: [Int64]] = [:]
   private var found = ComputedMeals()
 
-  /// - Parameter rules: people's decisions. A source that a person declared to be separate from itself counts whole.
+  /// - Parameter rules: people's decisions. A source that a person declared to be separate from itself counts
+  ///   whole.
   package init(_ rules: CountingRules) { self.rules = rules }
 
   /// Adds the next item in the order of time.

@@ -33,7 +33,6 @@ package struct CountableItem: Sendable {
     }
   }
 
-  /// The amount.
   package enum Amount: Sendable {
     /// Ten-thousandths of a unit: `units` at once, and `extended` over time.
     case insulin(units: Int64, extended: Int64)
@@ -57,7 +56,6 @@ package struct CountableItem: Sendable {
   let timeForm: TimeForm
   /// The format or driver, and the program or device, from which the item came.
   package let source: CountingSource
-  /// The marks of a reading.
   package let marks: ReadingMarks
   /// The note of a record; empty for a reading.
   package let note: String
@@ -146,7 +144,7 @@ extension CountableItem {
 // MARK: - The same dose, meal or measurement
 
 extension CountableItem {
-  /// Two times that differ by less than this can be the same time: exports cut or round times to minutes,
+  /// Two times that differ by less than this can be the same time. Exports cut or round times to minutes,
   /// which moves them by up to 59 seconds. In 29 real exports with 2,192 items, a single source states two
   /// equal amounts within one minute 3 times, but within 5 minutes 28 times. So a longer window would join
   /// more items that are different.
@@ -162,8 +160,9 @@ extension CountableItem {
       && hasOtherOrigin(other)
   }
 
-  /// Whether the two items have the same second and different amounts, and may otherwise describe the same dose, meal
-  /// or measurement. A dose without the extended part of the other one is left to `MismatchedDoses`.
+  /// Whether the two items have the same second and different amounts, and may otherwise describe the same
+  /// dose, meal or measurement. A dose without the extended part of the other one is left to
+  /// `MismatchedDoses`.
   func hasOtherAmount(than other: CountableItem) -> Bool {
     kind == other.kind && source != other.source && instant == other.instant && shown == other.shown
       && fits(other)
@@ -190,8 +189,8 @@ extension CountableItem {
   private func isNear(_ other: CountableItem) -> Bool {
     let distance = abs(instant - other.instant)
     if distance < Self.windowSeconds { return true }
-    // An algorithm gives equal doses within minutes, so two of its doses with equal shown times at different
-    // instants may be two doses.
+    // An algorithm delivers equal doses within minutes, so two of its doses with equal shown times at
+    // different instants may be two doses.
     return !isAutomatic && !other.isAutomatic && distance <= Self.maxInstantSeconds
       && abs(shown - other.shown) < Self.windowSeconds
   }
@@ -274,7 +273,8 @@ extension Quantity {
     return abs(number - other.number) < 0.0555
   }
 
-  /// Whether a meter's value in whole mg/dL exists that one program shows as this value, and another one as `other`.
+  /// Whether a meter's value in whole mg/dL exists that one program shows as this value, and another one as
+  /// `other`.
   private func isConverted(like other: Quantity) -> Bool {
     if wholeMilligrams.contains(where: { $0.shownTenths.contains(other.tenthsOfMillimole) })
       || other.wholeMilligrams.contains(where: { $0.shownTenths.contains(tenthsOfMillimole) })
@@ -291,8 +291,8 @@ extension Quantity {
     }
   }
 
-  /// The values in whole mg/dL that a program converts to this value in mmol/L with all its decimals. Empty for a value
-  /// with at most two decimals.
+  /// The values in whole mg/dL that a program converts to this value in mmol/L with all its decimals. Empty
+  /// for a value with at most two decimals.
   private var wholeMilligrams: [Quantity] {
     guard unit == .millimolesPerLitre, abs(number * 100 - (number * 100).rounded()) > 0.001 else { return [] }
     return Self.conversionFactors.map { number * $0 }.filter { abs($0 - $0.rounded()) < 0.02 }

@@ -7,15 +7,16 @@ package enum CountVerdict: Hashable, Sendable {
   /// The item is left out, since the item with this id from this source describes the same dose, meal or
   /// reading.
   case repeats(String, CountingSource)
-  /// The item is left out. The item with this id from this source states the same dose, meal or reading with another
-  /// amount; see `OtherAmounts`.
+  /// The item is left out. The item with this id from this source states the same dose, meal or reading with
+  /// another amount; see `OtherAmounts`.
   case otherAmount(String, CountingSource)
-  /// The item is left out. A person edited the item with this id, and this item is another state of it in the same
-  /// source; see `EditedItems`.
+  /// The item is left out. A person edited the item with this id, and this item is another state of it in the
+  /// same source; see `EditedItems`.
   case edited(String, CountingSource)
   /// The item is left out: it is a finger stick that is a copy of this sensor's value.
   case sensorValue(CountingSource)
-  /// The item is left out: a program computed the meal from the fat and protein of another one; see `ComputedMeals`.
+  /// The item is left out: a program computed the meal from the fat and protein of another one; see
+  /// `ComputedMeals`.
   case computed
   /// The item is left out, since a person chose another source for its kind and time.
   case notChosen
@@ -80,8 +81,8 @@ package struct CountedOnce<Payload> {
   /// has only a few. Further ones in the minute are not compared, so that a hostile input with millions of
   /// items in one minute costs little time.
   private static var maxFactsOfAMinute: Int { 128 }
-  /// The maximum number of items that wait for their verdict. If more wait, the earliest ones get theirs without the
-  /// rest. This only happens for a hostile input, since a person's day has hundreds of items.
+  /// The maximum number of items that wait for their verdict. If more wait, the earliest ones get theirs
+  /// without the rest. This only happens for a hostile input, since a person's day has hundreds of items.
   private static var maxPending: Int { 100_000 }
 
   private let rules: CountingRules

@@ -148,8 +148,8 @@ package struct CountingRules: Hashable, Sendable {
     }
   }
 
-  /// The repetitions that the verdict on the item with this id lists. These are items that a person joined with it, its
-  /// copies in the same source, and items of other sources with another amount.
+  /// The repetitions that the verdict on the item with this id lists. These are items that a person joined
+  /// with it, its copies in the same source, and items of other sources with another amount.
   func repetitionsJoined(to id: String) -> [Repetition] {
     (keepers[id] ?? []) + ownCopies.statements(about: id) + otherAmounts.statements(about: id)
   }
@@ -189,8 +189,8 @@ package struct CountingSource: Hashable, Sendable {
   /// Whether the rows of the source can have ids. The rows of a table whose columns a person named have none.
   var canHaveIDs: Bool { format != "generic" }
 
-  /// Whether the ids of doses and meals of a format contain their amounts, so that a corrected amount has another id.
-  /// Apple Health states no ids in its exports.
+  /// Whether the ids of doses and meals of a format contain their amounts, so that a corrected amount has
+  /// another id. Apple Health states no ids in its exports.
   package static func idsContainAmounts(_ format: String) -> Bool { formatsWithAmountsInIDs.contains(format) }
 
   /// The formats for which `idsContainAmounts` is true.
@@ -290,13 +290,14 @@ extension Device {
   }
 }
 
-/// Doses and meals that a person edited, and that their app states with another amount in another export. Only the edit
-/// counts.
+/// Doses and meals that a person edited, and that their app states with another amount in another export.
+/// Only the edit counts.
 ///
 /// The ids of such an app contain amounts, so a corrected amount makes another record; see
-/// `CountingSource.idsContainAmounts(_:)`. At the end of an import, the store finds out that an export shows a record of
-/// the same second as corrected. It states this in a withdrawal, which stays in the store after an undo of the import.
-/// The records of one second are one dose or meal if all of them except one were corrected so.
+/// `CountingSource.idsContainAmounts(_:)`. At the end of an import, the store finds out that an export shows
+/// a record of the same second as corrected. It states this in a withdrawal, which stays in the store after
+/// an undo of the import. The records of one second are one dose or meal if all of them except one were
+/// corrected so.
 package struct EditedItems: Hashable, Sendable {
   /// A record of one second.
   package struct State: Sendable {
@@ -321,7 +322,8 @@ package struct EditedItems: Hashable, Sendable {
   /// Finds the states that are left out.
   ///
   /// - Parameters:
-  ///   - seconds: for each second of an app, all of its records of one kind, also the hidden and the deleted ones.
+  ///   - seconds: for each second of an app, all of its records of one kind, also the hidden and the deleted
+  ///     ones.
   ///   - rules: people's decisions. A source that a person declared to be separate from itself counts whole.
   package init(_ seconds: some Sequence<[State]>, _ rules: CountingRules) {
     for states in seconds where states.count(where: { !$0.wasCorrected }) <= 1 {

@@ -7,7 +7,7 @@ public struct Device: Hashable, Sendable {
   public var vendor: String
   /// The model, as the source names it.
   public var model: String
-  /// The serial number; empty if the source gives none.
+  /// The serial number; empty if the source states none.
   public var serial: String
   /// The id of the format or driver that reported the device.
   public var format: String
@@ -37,7 +37,7 @@ package func deviceName(_ device: Device) -> String {
 
 /// The index of a device in the `devices` of an `IngestBatch`.
 @frozen public struct DeviceIndex: Hashable, Sendable {
-  /// The number, from 0.
+  /// The position of the device in `devices`, from 0.
   public let number: Int32
   /// The index with this number.
   @inlinable public init(_ number: Int32) { self.number = number }

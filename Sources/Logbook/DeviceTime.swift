@@ -36,7 +36,7 @@
   }
 
   /// The days from 1970-01-01 to a date of the proleptic Gregorian calendar. The calculation counts years
-  /// from 1 March. So the leap day is the last day of a year, and one division gives the days before the
+  /// from 1 March. So the leap day is the last day of a year, and one division computes the days before the
   /// month.
   @inlinable static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
     let marchYear = month > 2 ? year : year - 1
@@ -54,7 +54,7 @@
     seconds - (seconds % 60 + 60) % 60
   }
 
-  /// Year, month, day, hour, minute and second.
+  /// The date in the proleptic Gregorian calendar, with months and days from 1, and the clock time.
   public var parts: (year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
     let days = Int(Self.day(of: seconds))
     let rest = Int(seconds) &- days &* 86400

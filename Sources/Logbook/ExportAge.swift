@@ -4,8 +4,8 @@
 /// age is synced with the content that an import wrote. So every store knows it, even if another store made
 /// the import.
 ///
-/// An export from a pipe has no file, so it has the time of its import. If two ages are equal, the caller decides: of
-/// two imports, the later one counts.
+/// An export from a pipe has no file, so it has the time of its import. If two ages are equal, the caller
+/// decides: of two imports, the later one counts.
 package struct ExportAge: Hashable, Sendable {
   /// The time of the newest item, in UTC seconds; 0 if unknown.
   package let generated: Int64

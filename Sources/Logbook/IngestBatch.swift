@@ -78,8 +78,8 @@ public struct Decision: Hashable, Sendable {
   /// The basis of the decision.
   public let basis: Basis
 
-  /// The subjects of choices that only a person makes: which columns are read, which device is used if the
-  /// input names none, and which rows are read.
+  /// The subjects of choices that only a person makes. These are the columns and the rows that are read, and
+  /// the device if the input names none.
   package static let (columns, device, rows) = ("map", "device", "where")
   /// The subject of a statement by a person: when the export was made.
   package static let exported = "exported"
@@ -87,8 +87,7 @@ public struct Decision: Hashable, Sendable {
   /// them.
   package static let choices: Set<String> = [columns, device, rows]
 
-  /// The text of a decision about `kind`, for an input with several devices, each of which is a sensor or a
-  /// meter.
+  /// The text of a decision about `kind`, for an input with several devices that are sensors or meters.
   package static let kindOfEachDevice = "cbg of sensors, smbg of meters"
 
   /// A decision on a subject, with its basis.
@@ -120,7 +119,7 @@ public enum InputEnd: Hashable, Sendable {
 
 /// A record from an import, before the store knows whether it is new.
 public struct ImportedRecord: Sendable {
-  /// The kind of record.
+  /// What the record is, such as a dose of insulin. `RecordKindDescription` lists the fields of each kind.
   public var kind: RecordKind
   /// The shown time of the entry.
   public var deviceTime: DeviceTime
@@ -149,8 +148,8 @@ public struct ImportedRecord: Sendable {
   /// cannot bring it back. If `fields` is empty, the source no longer states the content. Then only a stored
   /// record with the same `sourceID` is hidden.
   public var isDeletedAtSource: Bool
-  /// Whether the shown time identifies the record even if its placement is stated. True for a format of which
-  /// some exports state offsets and others do not, so that both have the same records.
+  /// Whether the shown time identifies the record even if its placement is stated. True for a format if some
+  /// of its exports state offsets and others do not, so that both have the same records.
   package var isIdentifiedByShownTime: Bool
   /// The number of the record's line in the input, from 1.
   public var line: Int64
@@ -183,7 +182,6 @@ public struct ImportedRecord: Sendable {
 package struct ReadingBatch: Sendable {
   /// The devices. Readings refer to them by `DeviceIndex`.
   package var devices: [Device]
-  /// The readings.
   package var readings: [Reading]
 
   /// A batch of readings and their devices.

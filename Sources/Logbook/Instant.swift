@@ -86,8 +86,8 @@ package enum StoredAge {
   /// The tolerated difference in seconds between two clocks: two minutes, as for the clocks of meters.
   package static let toleratedSeconds: Int64 = 120
 
-  /// The age in seconds. It is nil, and so unknown, if the time is in the future: the clock was fast when the
-  /// time was stored, or is slow at present.
+  /// The age in seconds. It is nil, and so unknown, if the time is in the future. Then the clock was fast
+  /// when the time was stored, or is slow at present.
   ///
   /// - Parameters:
   ///   - time: the stored time in UTC seconds.

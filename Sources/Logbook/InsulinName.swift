@@ -77,8 +77,8 @@ package enum InsulinName {
     return found.count == 1 ? found[0] : nil
   }
 
-  /// The subtype of an insulin if the text is only the name of its brand or substance. An amount may follow, as in
-  /// `Lantus 18 U` or `Lantus 18u`. Nil for any other text.
+  /// The subtype of an insulin if the text is only the name of its brand or substance. An amount may follow,
+  /// as in `Lantus 18 U` or `Lantus 18u`. Nil for any other text.
   package static func subtypeOfBrand(_ text: String) -> String? {
     let words = text.lowercased().split { !$0.isLetter && !$0.isNumber }.filter { word in
       !["", "e", "ie", "iu", "u", "ui", "units"].contains(word.drop(while: \.isNumber))
@@ -87,8 +87,8 @@ package enum InsulinName {
     return [mixed, long, rapid].first { $0.brands.contains(name) }?.subtype
   }
 
-  /// The bytes of each brand with its subtype, by the first byte. A search for one brand after another would take
-  /// longer than all other work for a dose.
+  /// The bytes of each brand with its subtype, by the first byte. A search for one brand after another would
+  /// take longer than all other work for a dose.
   private static let brandsByFirstByte = Dictionary(
     grouping: [mixed, long, rapid].flatMap { names in
       names.brands.map { (bytes: Array($0.utf8), subtype: names.subtype) }

@@ -76,7 +76,6 @@ package enum OrderedJSON {
 /// A value that already is JSON text, such as a record's fields. The numbers in this text are written
 /// unchanged.
 package struct JSONFragment: Encodable, Sendable {
-  /// The text.
   package let text: String
 
   /// A value with this JSON text, which is not checked.

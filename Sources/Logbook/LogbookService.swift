@@ -23,7 +23,7 @@ package struct BatchLimits: Hashable, Sendable {
 package protocol LogbookService: Sendable {
   /// The maximum number of items in one request. All items of one request are acknowledged together.
   var batchLimits: BatchLimits { get }
-  /// The logbook to which the login gives access.
+  /// The logbook that the login may use.
   func logbook() async throws(ServiceError) -> RemoteLogbook
   /// Stores the readings of the batch that the service does not have.
   func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer

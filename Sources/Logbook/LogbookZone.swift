@@ -144,8 +144,8 @@ public struct LogbookZone: Sendable {
     return stretches
   }
 
-  /// Whether a period begins or ends near the day that begins at this instant in UTC seconds: on that day, or
-  /// within two days of it.
+  /// Whether a period begins or ends near the day that begins at this instant in UTC seconds. Near means on
+  /// that day, or within two days of it.
   func hasBorder(near seconds: Int64) -> Bool {
     let near = seconds - 2 * 86400...seconds + 3 * 86400
     return periods.contains { near.contains($0.from) || near.contains($0.until) }
@@ -165,7 +165,6 @@ public struct LogbookZone: Sendable {
 /// The offsets of a zone at instants. The value keeps the offset of the last instant's day. A search in the
 /// zone's rules for each row would take longer than all other work on the row.
 @frozen @usableFromInline package struct ZoneOffsets: Sendable {
-  /// The zone.
   package let zone: LogbookZone
   @usableFromInline var day: Range<Int64> = 0..<0
   @usableFromInline var offset: Int32 = 0

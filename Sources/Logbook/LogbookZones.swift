@@ -85,7 +85,6 @@ package struct LogbookZones: Hashable, Sendable {
       unknownPeriods: unknownNames.union(unknown))
   }
 
-  /// The record that states a base zone.
   package static func baseState(_ zone: NamedZone, _ origin: Origin, editedAt: Int64? = nil) -> RecordState {
     baseState(named: zone.name, origin, editedAt: editedAt)
   }
@@ -199,8 +198,8 @@ extension LogbookZones {
   }
 }
 
-/// A period in which another zone than the base applied, as a person stated it: a journey, a move, or a
-/// device whose clock has another zone.
+/// A period in which another zone than the base applied, as a person stated it. Causes are a journey, a move,
+/// or a device whose clock has another zone.
 package struct ZonePeriod: Hashable, Sendable {
   /// The guid of the record that contains the period.
   package let guid: String
@@ -295,9 +294,9 @@ package struct ZonePeriod: Hashable, Sendable {
     zone == other.zone && devices == other.devices && first <= other.end && other.first <= end
   }
 
-  /// Whether `left` counts where both overlap. A period for certain devices counts before a period for all. Of two
-  /// such periods, the later statement counts. If both were made at one time, the larger guid counts, so that all
-  /// stores decide in the same way.
+  /// Whether `left` counts where both overlap. A period for certain devices counts before a period for all.
+  /// Of two such periods, the later statement counts. If both were made at one time, the larger guid counts,
+  /// so that all stores decide in the same way.
   static func precedes(_ left: ZonePeriod, _ right: ZonePeriod) -> Bool {
     if left.devices.isEmpty != right.devices.isEmpty { return !left.devices.isEmpty }
     return left.madeAt != right.madeAt ? left.madeAt > right.madeAt : left.guid > right.guid

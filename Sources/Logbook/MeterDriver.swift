@@ -84,7 +84,7 @@ public struct MeterModel: Hashable, Sendable {
 
 /// The clocks of a meter and of the host, read at the same moment.
 public struct ClockComparison: Hashable, Sendable {
-  /// The time on the meter.
+  /// What the meter's clock showed, without a time zone.
   public let meter: DeviceTime
   /// The host's clock in UTC seconds when the meter's answer arrived.
   public let host: Int64
@@ -149,7 +149,7 @@ public struct MeterReading: Hashable, Sendable {
 
 /// A diary record in a meter's memory: insulin, food, a note.
 public struct MeterRecord: Hashable, Sendable {
-  /// The kind of record.
+  /// What the record is, such as a dose of insulin. `RecordKindDescription` lists the fields of each kind.
   public var kind: RecordKind
   /// The time as the meter showed it.
   public var deviceTime: DeviceTime
@@ -189,7 +189,7 @@ public struct MeterPosition: Hashable, Sendable {
 /// All data of a meter, or all data after a position. It is complete, since a driver that cannot read
 /// everything throws.
 public struct MeterContents: Sendable {
-  /// The identity of the meter.
+  /// What the meter reported about itself in the same session.
   public var identity: MeterIdentity
   /// Readings, in any order.
   public var readings: [MeterReading] = []

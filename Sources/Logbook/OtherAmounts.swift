@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Items that two sources state with different amounts, since one of them has an older state. For example, a person
-/// corrects a dose in an app. The app's own export then has the new amount, and an earlier export of a program that
-/// collects its data has the old one.
+/// Items that two sources state with different amounts, since one of them has an older state. For example, a
+/// person corrects a dose in an app. The app's own export then has the new amount, and an earlier export of a
+/// program that collects its data has the old one.
 ///
-/// Two items are one item with two amounts if they have the same second, which is not a full minute. At this second,
-/// each source has only one item of the kind that the other source lacks. Within a week before and after, the two
-/// sources must have equal items at equal seconds in more than five minutes. There must be at least four such minutes
-/// for each minute with different amounts.
+/// Two items are one item with two amounts if they have the same second, which is not a full minute. At this
+/// second, each source has only one item of the kind that the other source lacks. Within a week before and
+/// after, the two sources must have equal items at equal seconds in more than five minutes. There must be at
+/// least four such minutes for each minute with different amounts.
 ///
-/// An item that a person edited counts. Otherwise the item that `CountableItem.precedes` the other one counts. The later
-/// export is not known in every store, and every store must get the same result.
+/// An item that a person edited counts. Otherwise the item that `CountableItem.precedes` the other one
+/// counts. The later export is not known in every store, and every store must get the same result.
 package struct OtherAmounts: Hashable, Sendable {
   /// An item that is left out, and the one with another amount that counts.
   fileprivate struct Pair: Hashable, Sendable {
@@ -83,10 +83,11 @@ package struct OtherAmounts: Hashable, Sendable {
   func statements(about id: String) -> [Repetition] { statements[id] ?? [] }
 }
 
-/// Finds items with another amount; see `OtherAmounts`. Callers add the items in the order of time. Memory grows
-/// with the number of seconds at which two sources have items.
+/// Finds items with another amount; see `OtherAmounts`. Callers add the items in the order of time. Memory
+/// grows with the number of seconds at which two sources have items.
 package struct OtherAmountFinder {
-  /// The maximum number of items of one second that are compared. The work grows with the square of this number.
+  /// The maximum number of items of one second that are compared. The work grows with the square of this
+  /// number.
   private static let maxItemsOfASecond = 64
   /// The maximum number of pairs of sources. It is more than a real logbook has.
   private static let maxPairs = 200
@@ -156,8 +157,8 @@ package struct OtherAmountFinder {
         keptSource: kept.source, instant: instant))
   }
 
-  /// Whether the amount of an item counts, and not that of another one. A person's edit counts before what exports
-  /// state, and a later edit before an earlier one.
+  /// Whether the amount of an item counts, and not that of another one. A person's edit counts before what
+  /// exports state, and a later edit before an earlier one.
   private func isKept(_ item: CountableItem, before other: CountableItem) -> Bool {
     item.amountEditedAt == other.amountEditedAt
       ? item.precedes(other) : item.amountEditedAt ?? .min > other.amountEditedAt ?? .min

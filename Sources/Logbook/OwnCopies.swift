@@ -2,8 +2,8 @@
 
 /// Items that a source states a second time, in another export. Four causes are known: A spreadsheet that
 /// saves an export cuts times to the minute. An app exports old values in the other unit after a change of
-/// its settings. A site that moved to another server gives its documents other ids. A program writes its times
-/// in another form (`CountableItem.TimeForm`), such as UTC instead of local times.
+/// its settings. After a site moved to another server, its documents have other ids. A program writes its
+/// times in another form (`CountableItem.TimeForm`), such as UTC instead of local times.
 ///
 /// The rule for minutes: an item at a full minute is a copy of an equal item at another second of this
 /// minute. This only applies if the source has such pairs in more than five minutes within a week before and
@@ -15,28 +15,29 @@
 /// who always splits doses in two.
 ///
 /// A spreadsheet that saves an export cuts the times of items of every kind. So a minute is doubtful if it
-/// has an item of another kind at the full minute without an original: the source itself then seems to write
+/// has an item of another kind at the full minute without an original. The source itself then seems to write
 /// full minutes. The rule applies only if less than half of the counted minutes are doubtful.
 ///
-/// The rule for units: a value in mmol/L is a copy of a value in mg/dL at the same second if they differ by
-/// at most a tenth. Apps convert by 18, 18.0182 or 18.01559, and an app does not change its unit within a
-/// second.
+/// The rule for units: two values in mmol/L and mg/dL at the same second are copies if they differ by at most
+/// a tenth. Apps convert by 18, 18.0182 or 18.01559, and an app does not change its unit within a second.
 ///
-/// The rule for forms of times: finger sticks of one device are one if they are equal, at the same instant, and
-/// have times in different forms. Ketone readings are compared alike, and so are doses and meals of a table whose
-/// columns a person named. Such items get one identity for each form. Items with the same form stay separate, since
-/// one export has all times of a column in one form. So two equal amounts in a row still count as two.
+/// The rule for forms of times: equal finger sticks of one device at the same instant are one if their times
+/// have different forms. Ketone readings are compared alike, and so are doses and meals of a table whose
+/// columns a person named. Such items get one identity for each form. Items with the same form stay separate,
+/// since one export has all times of a column in one form. So two equal amounts in a row still count as two.
 ///
-/// The rule for ids: equal doses at the same second are one dose, except at a full minute. Equal meals at
-/// the second of such doses are one meal. Equal meals at another second are one meal only if there is further
-/// evidence: such doses in more than five minutes within a week before and after. Pairs of meals are not
-/// evidence: food diaries give two equal foods of a meal the same time. The rule does not apply to a table
-/// whose columns a person named: its rows have no ids, and equal amounts in two columns are two amounts.
+/// The rule for ids: equal doses at the same second are one dose, except at a full minute. Equal meals at the
+/// second of such doses are one meal. Equal meals at another second are one meal only if there is further
+/// evidence. That is such doses in more than five minutes within a week before and after. Pairs of meals are
+/// not evidence: food diaries write the same time for two equal foods of a meal. The rule does not apply to a
+/// table whose columns a person named. Its rows have no ids, and equal amounts in two columns are two
+/// amounts.
 ///
 /// At a full minute, two equal doses may be one dose in two injections. They are copies only if four in five
-/// minutes with doses around them have two equal doses. There must be more than five such minutes, with at least
-/// four different amounts. The minutes are those within a week before and after, within two days before, within
-/// two days after, or within a day before and after: an export may repeat only some days of another one.
+/// minutes with doses around them have two equal doses. There must be more than five such minutes, with at
+/// least four different amounts. The minutes are those within a week before and after, within two days
+/// before, within two days after, or within a day before and after. The shorter periods are needed since an
+/// export may repeat only some days of another one.
 package struct OwnCopies: Hashable, Sendable {
   fileprivate struct Copy: Hashable, Sendable {
     let item: String
@@ -78,8 +79,8 @@ package struct OwnCopies: Hashable, Sendable {
   /// The minimum number of minutes with copies, if every item with seconds has a copy. By chance, a repeated
   /// dose is exactly at a full minute only once in 30 times.
   private static let minWhole = 3
-  /// The times before and after a copy at a full minute, in seconds. In one of these pairs, nearly all minutes
-  /// must have two equal doses.
+  /// The times before and after a copy at a full minute, in seconds. In one of these pairs, nearly all
+  /// minutes must have two equal doses.
   private static let completeSpans: [(before: Int64, after: Int64)] = [
     (spanSeconds, spanSeconds), (2 * 86_400, 0), (0, 2 * 86_400), (86_400, 86_400),
   ]
@@ -106,7 +107,6 @@ package struct OwnCopies: Hashable, Sendable {
     }
   }
 
-  /// The sources that have copies.
   package var sources: Set<CountingSource> { Set(copies.values.map(\.statement.source)) }
 
   /// The id of the item that is kept instead of a copy; nil for an item that is not a copy.
@@ -142,8 +142,9 @@ package struct OwnCopies: Hashable, Sendable {
     }
   }
 
-  /// Selects copies at full minutes. In one of `completeSpans` around a selected copy, four in five minutes with
-  /// doses have two equal doses. There are more than five such minutes, with at least `minAmounts` amounts.
+  /// Selects copies at full minutes. In one of `completeSpans` around a selected copy, four in five minutes
+  /// with doses have two equal doses. There are more than five such minutes, with at least `minAmounts`
+  /// amounts.
   private static func copiesOfRepeatedDoses(_ copies: [Copy], _ repeated: [Copy], _ single: [Int64]) -> [Copy]
   {
     let doses = repeated.filter { $0.kind == .insulin }
@@ -284,8 +285,8 @@ package struct OwnCopyFinder {
     }
   }
 
-  /// Finds the items that equal another item at the same instant, but have the time in another form. A kept item
-  /// has at most one copy of each form, so the items of the form with the most equal items count.
+  /// Finds the items that equal another item at the same instant, but have the time in another form. A kept
+  /// item has at most one copy of each form, so the items of the form with the most equal items count.
   private func otherForms(
     _ items: [CountableItem], of group: Group
   ) -> [(copy: CountableItem, kept: CountableItem)] {
@@ -380,7 +381,7 @@ extension CountableItem {
       && isAutomatic == other.isAutomatic && hasParts(of: other)
   }
 
-  /// Whether the amounts are equal. The immediate and the extended part are compared separately: a source may
+  /// Whether the amounts are equal. The immediate and the extended part are compared separately. A source may
   /// list the two parts of one combination bolus as two doses with equal amounts.
   private func hasParts(of other: CountableItem) -> Bool {
     guard case .insulin(let units, let extended) = amount,

@@ -15,7 +15,7 @@
   @inlinable package static var stated: ClosedRange<Double> { 0...10_000 }
   /// Units of insulin at one time.
   package static let units = 0.0...500
-  /// Units of insulin per hour. No pump gives more; in exports, higher numbers are percentages of a
+  /// Units of insulin per hour. No pump delivers more; in exports, higher numbers are percentages of a
   /// programmed rate.
   package static let unitsPerHour = 0.0...35
   /// Grams of carbohydrates, fat or protein at one time.

@@ -74,12 +74,12 @@ enum PackedBytes {
 // whether the value buckets and the occurrences of the points differ from zero. All numbers have 7 bits per
 // byte, the lowest first. Numbers that may be negative are in zigzag encoding.
 //
-// - A run: its number of points, the distance of its first position from the last position of the previous
-//   piece, its step, its value bucket, its occurrence. All readings of a sensor without gaps take a few
-//   bytes.
+// - A run: its number of points, and the distance of its first position from the last position of the
+//   previous piece. Its step, its value bucket and its occurrence follow. All readings of a sensor without
+//   gaps take a few bytes.
 // - A stretch of points at changing distances, marked by a 0. The number of its points, the first point, and
-//   the least distance between two points follow. Each further point has three numbers: by how much its
-//   distance exceeds the least one, and the differences of its value bucket and its occurrence from the
+//   the least distance between two points follow. Each further point has three numbers. They are the excess
+//   of its distance over the least one, and the differences of its value bucket and its occurrence from the
 //   previous point.
 //
 // In a record, the bytes are packed (see `PackedBytes`) and written in base64. Times with a jitter of 2

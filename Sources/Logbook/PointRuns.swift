@@ -8,7 +8,6 @@
 package struct PointRuns: Sendable {
   /// Points at equal distances that differ only in their position.
   package struct Run: Hashable, Sendable {
-    /// The first of the points.
     package let first: SeriesPoint
     /// The distance from one position to the next; 0 for a single point.
     package let step: Int64
@@ -19,10 +18,8 @@ package struct PointRuns: Sendable {
       (self.first, self.step, self.count) = (first, step, count)
     }
 
-    /// The last position.
     package var lastPosition: Int64 { first.position + step * (count - 1) }
 
-    /// The last of the points.
     package var last: SeriesPoint { point(count - 1) }
 
     /// The point at this index, from 0.

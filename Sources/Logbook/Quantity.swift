@@ -26,7 +26,7 @@
   /// The unit as the source gave it.
   public let unit: GlucoseUnit
 
-  /// A number in its unit.
+  /// Stores both as they are, without a check of the range or a conversion.
   @inlinable public init(_ number: Double, _ unit: GlucoseUnit) {
     self.number = number
     self.unit = unit

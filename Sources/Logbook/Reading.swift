@@ -30,7 +30,7 @@
   public var position: Int64
   /// The line of the input that contains the reading, from 1.
   public var line: Int64
-  /// The measurement.
+  /// The value in the unit of the source, or LO or HI if it was outside the device's range.
   public var measurement: Measurement
   /// The device, as an index in the `devices` of the batch.
   public var device: DeviceIndex
@@ -86,8 +86,8 @@
     positionKind == .time && kind.valueIsPartOfIdentity ? measurement.valueBucket : 0
   }
 
-  /// Whether only occurrence numbers distinguish several values at the reading's position: those of a sensor at a
-  /// shown time, and those of strips at a tick.
+  /// Whether only occurrence numbers distinguish several values at the reading's position. This is so for
+  /// values of a sensor at a shown time, and for values of strips at a tick.
   @inlinable package var isNumberedAtPosition: Bool {
     (positionKind == .time) != kind.valueIsPartOfIdentity
   }

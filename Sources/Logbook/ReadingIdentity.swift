@@ -8,7 +8,7 @@ package struct ReadingIdentity: Hashable, Sendable {
   package let vendor: String
   /// The device's model; empty if vendor and serial number identify the device.
   package let model: String
-  /// The device's serial number; empty if the source gives none.
+  /// The device's serial number; empty if the source states none.
   package let serial: String
   /// The id of the format that reported the device; empty if vendor and serial number identify the device.
   package let format: String

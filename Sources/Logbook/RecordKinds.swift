@@ -186,7 +186,7 @@ public struct RecordKindDescription: Sendable {
     case statement
   }
 
-  /// The kind.
+  /// The kind that the other properties describe.
   public let kind: RecordKind
   /// What a person types to create or change a record of this kind.
   public let typing: Typing

@@ -2,7 +2,6 @@
 
 /// The complete content of a record at one time: in a store, in a base, in a conflict or on a remote.
 package struct RecordState: Sendable {
-  /// The kind.
   package var kind: RecordKind
   /// The guid of the entry to which the record belongs; nil for an entry.
   package var entryGuid: String?

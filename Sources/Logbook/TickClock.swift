@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Determines for each reading of one device in a repeated hour whether it is in the first or the second
-/// occurrence. Readings are added in the order of their ticks. Two observations decide: a shown time that
-/// goes back while the ticks increase, and ticks that count the seconds since the last reading outside the
-/// hour.
+/// occurrence. Readings are added in the order of their ticks. Two observations decide. One is a shown time
+/// that goes back while the ticks increase. The other is the ticks' count of seconds since the last reading
+/// outside the hour.
 package struct TickClock: Sendable {
   /// The minimum step back of the shown time that shows that the clock was set back, in seconds. A smaller
   /// step can have another cause: a sensor stores the value of a quarter of an hour after a scan with a later

@@ -78,7 +78,6 @@ package protocol PageLinkDirectory: Sendable {
 /// numbers: no change with a smaller number becomes visible after a larger one was returned. `StorageRule` in
 /// `ServiceConformance` tests these rules for every storage.
 package protocol ServerStorage: Sendable {
-  /// The logins.
   var logins: any LoginDirectory { get }
   /// The links to pages, if several servers share the storage; nil if the server itself keeps them in memory.
   var links: (any PageLinkDirectory)? { get }

@@ -31,7 +31,6 @@ package enum WireCodec {
     }
   }
 
-  /// Writes the answer to readings.
   package static func write(_ answer: ReadingAnswer) -> [UInt8] {
     var out = WireWriter()
     out.raw("{\"stored\":")

@@ -144,8 +144,8 @@ private struct Watchdog: Service {
     await cancelWhenGracefulShutdown {
       while !Task.isCancelled {
         if interval != nil { await report() }
-        // Without a watchdog in the service manager, this service only waits until the server stops. The sleep
-        // only throws when it is cancelled.
+        // Without a watchdog in the service manager, this service only waits until the server stops. The
+        // sleep only throws when it is cancelled.
         do { try await Task.sleep(for: interval ?? .seconds(86_400)) } catch { return }
       }
     }

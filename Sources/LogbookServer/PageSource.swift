@@ -40,7 +40,6 @@ package enum PageAnswer: Hashable, Sendable {
   case tooLarge
 }
 
-/// The settings of pages.
 package struct PageSettings: Sendable {
   /// The object that creates the pages.
   package var source: any PageSource

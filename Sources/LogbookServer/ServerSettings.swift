@@ -19,7 +19,6 @@ package struct ServerSettings: Sendable {
   package var tls: ServerTLS?
   /// The host's clock in UTC seconds.
   package var clock: @Sendable () -> Int64
-  /// The format of the log.
   package var logFormat = ServerLogFormat.text
   /// Whether the log contains only warnings and errors, without a line for each request.
   package var isQuiet = false

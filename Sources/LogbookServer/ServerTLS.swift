@@ -11,7 +11,7 @@ package struct ServerTLS: Hashable, Sendable {
   /// The path of a PEM file with the private key.
   package var keyFile: String
 
-  /// The path of a PEM file with authorities, one of which must have signed the certificate of each client.
+  /// The path of a PEM file with authorities. One of them must have signed the certificate of each client.
   /// Nil if clients need no certificate.
   package var clientAuthoritiesFile: String?
 

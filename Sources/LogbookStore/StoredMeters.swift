@@ -72,7 +72,6 @@ extension Store {
 
 /// The comparison of a meter's clock with the host's clock when the meter was last read.
 package struct MeterClock: Hashable, Sendable {
-  /// The meter.
   package let meter: Device
   /// What the meter's clock and the host's showed when the meter was read.
   package let comparison: ClockComparison
@@ -88,8 +87,8 @@ extension Store {
 
   /// The clock of every meter when it was last read.
   ///
-  /// Comparisons are left out if the host's clock was visibly wrong: before the first release, before the end
-  /// of an earlier import, or in the future.
+  /// Comparisons are left out if the host's clock was visibly wrong. Then it was before the first release,
+  /// before the end of an earlier import, or in the future.
   ///
   /// - Parameter now: the host's clock in UTC seconds.
   package func meterClocks(now: Int64) throws -> [MeterClock] {

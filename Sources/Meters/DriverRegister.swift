@@ -23,6 +23,6 @@ public enum DriverRegister {
     BluetoothGlucoseDriver.self,
   ]
 
-  /// The driver with this id, or nil.
+  /// The driver that `--driver` and the format of an import name by this id; nil for an unknown id.
   public static func driver(_ id: String) -> (any MeterDriver.Type)? { all.first { $0.id == id } }
 }

@@ -99,7 +99,7 @@ package enum NightscoutEntry {
   }
 }
 
-/// Decides whether a document contains a reading, and of which kind.
+/// Decides whether a document contains a reading, and finds its kind.
 extension NightscoutEntry {
   /// What a document contains.
   package enum Content {

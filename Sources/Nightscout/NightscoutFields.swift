@@ -97,7 +97,6 @@ extension NightscoutFields {
 }
 
 extension JSONValue: NightscoutValue {
-  /// Whether the value is `null` or an empty text.
   package var isEmpty: Bool { self == .null || self == .text("") }
 
   /// The number, also if it is in a text; nil for anything else.

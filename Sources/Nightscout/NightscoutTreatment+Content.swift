@@ -242,8 +242,8 @@ private struct TreatmentReader<Document: NightscoutFields> {
     }
   }
 
-  /// The subtype of a dose without a list of injections. People who inject basal insulin often state it only by the
-  /// name of the insulin in the text, or by the name of the event.
+  /// The subtype of a dose without a list of injections. People who inject basal insulin often state it only
+  /// by the name of the insulin in the text, or by the name of the event.
   private func insulinKind() -> String {
     if let kind = InsulinName.treatmentSubtype(document[.insulinType].plainText) { return kind }
     if document[.isBasalInsulin].equals("true") { return "long" }
@@ -296,9 +296,9 @@ private struct TreatmentReader<Document: NightscoutFields> {
     add(.insulin, fields)
   }
 
-  /// The subtype of the insulin in a basal rate that Spike wrote for an injection; nil for a rate. The type of the
-  /// insulin may be `Unknown`. Then its name shows the subtype, or the duration, which Spike computes from the hours
-  /// for which the insulin works. Rapid insulin works for at most `maxRapidHours`.
+  /// The subtype of the insulin in a basal rate that Spike wrote for an injection; nil for a rate. The type
+  /// of the insulin may be `Unknown`. Then its name shows the subtype, or the duration, which Spike computes
+  /// from the hours for which the insulin works. Rapid insulin works for at most `maxRapidHours`.
   private var injectedKind: String? {
     for member in [NightscoutMember.insulinType, .insulinName] {
       guard let kind = InsulinName.subtype(document[member].plainText) else { continue }
@@ -312,8 +312,9 @@ private struct TreatmentReader<Document: NightscoutFields> {
 
   private static var maxRapidHours: Double { 8 }
 
-  /// Adds an injection of long-acting insulin, which Spike writes as a temporary basal rate. `absolute` is the number of
-  /// units, and the duration is the time for which the insulin works. Pumps use rapid insulin only.
+  /// Adds an injection of long-acting insulin, which Spike writes as a temporary basal rate. `absolute` is
+  /// the number of units, and the duration is the time for which the insulin works. Pumps use rapid insulin
+  /// only.
   private mutating func addInjectedBasal(_ kind: String) {
     guard let units = amount(.absolute, in: PlausibleAmounts.units, "the insulin dose") else { return }
     add(.insulin, ["units": .number(units), "subtype": .text(kind)])

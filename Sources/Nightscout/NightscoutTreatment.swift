@@ -58,8 +58,8 @@ package enum NightscoutTreatment {
 
   /// The members with the values that other programs read, for an edit of a record in this document.
   ///
-  /// Another program may state an amount of long-acting or premixed insulin in a member that `shown` leaves out. It
-  /// stays in this member, so that the document does not state two amounts.
+  /// Another program may state an amount of long-acting or premixed insulin in a member that `shown` leaves
+  /// out. It stays in this member, so that the document does not state two amounts.
   ///
   /// - Parameter former: the state of the record as the document has it.
   package static func shown(
@@ -93,7 +93,8 @@ package enum NightscoutTreatment {
       [units + subtype, shown["notes"]?.text].compactMap(\.self).joined(separator: " · "))
   }
 
-  /// A bolus of which a part is given over some minutes. Nightscout has separate members for such a bolus.
+  /// A bolus with a part that is delivered over some minutes. Nightscout has separate members for such a
+  /// bolus.
   private struct Combination {
     private let units: Double
     private let extended: Double

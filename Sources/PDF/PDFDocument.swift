@@ -221,8 +221,8 @@ extension PDFDocument {
   }
 }
 
-/// The PDF objects of a font: the outlines and widths of its glyphs, and the letter of each glyph, so that
-/// text can be copied and searched.
+/// The PDF objects of a font. They hold the outlines and widths of its glyphs, and the letter of each glyph,
+/// so that text can be copied and searched.
 enum PDFFontObjects {
   /// Writes the font with only the glyphs of these letters.
   ///

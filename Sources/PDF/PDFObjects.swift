@@ -32,7 +32,7 @@ struct PDFObjects {
   }
 
   /// Writes the cross-reference table, and returns the file. Its identifier is a digest of the content and
-  /// not of the time, so that the same content gives the same bytes.
+  /// not of the time, so that the same content has the same bytes.
   consuming func finish(root: Int, information: Int) -> [UInt8] {
     var digest = Digest()
     bytes.withUnsafeBytes { digest.update($0) }

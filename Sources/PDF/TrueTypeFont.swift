@@ -101,7 +101,7 @@ struct TrueTypeFont: Sendable {
     return Self.file(own)
   }
 
-  /// The glyphs of which a composite glyph consists; empty for a simple glyph.
+  /// The glyphs that make up a composite glyph; empty for a simple glyph.
   private func parts(of outlines: [UInt8], from start: Int, to end: Int) -> [UInt16] {
     guard end - start > 10, end <= outlines.count, outlines.signed(start) < 0 else { return [] }
     var (parts, place): ([UInt16], Int) = ([], start + 10)

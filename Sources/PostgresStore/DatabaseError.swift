@@ -50,8 +50,8 @@ enum DatabaseError: Error, Hashable {
     switch self {
     case .unreachable, .lost, .commitUnknown: .busy(Self.away, retryAfterSeconds: 2)
     case .refused(let state, let object):
-      // The codes of errors that may end by themselves: a lock or the SQL statement took too long, no
-      // connection or memory is left, or retries did not help.
+      // The codes of errors that may end by themselves. In these, a lock or the SQL statement took too long,
+      // no connection or memory is left, or retries did not help.
       if ["55P03", "57014", "40001", "40P01", "25006"].contains(state)
         || ["57P", "08", "53"].contains(where: state.hasPrefix)
       {

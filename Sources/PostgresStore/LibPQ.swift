@@ -271,7 +271,6 @@ final class DatabaseRows {
 
   deinit { library.clear(result) }
 
-  /// Whether a column is NULL.
   func isNull(_ row: Int, _ column: Int) -> Bool { library.isNull(result, Int32(row), Int32(column)) == 1 }
 
   /// The whole number in a column, of any integer type. A boolean is returned as 0 or 1.
@@ -306,7 +305,6 @@ final class DatabaseRows {
     isNull(row, column) ? nil : try text(row, column)
   }
 
-  /// The bytes in a column.
   func data(_ row: Int, _ column: Int) throws(DatabaseError) -> [UInt8] { Array(try bytes(row, column)) }
 
   /// The bytes in a column, which are valid as long as this object exists. To save time, since a page has

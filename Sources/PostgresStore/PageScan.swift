@@ -150,7 +150,7 @@ extension PageScan {
   }
 }
 
-/// Records in the order of their sequence numbers, at most as many as fit on a page.
+/// Records in the order of their sequence numbers, up to the number that fits on a page.
 struct RecordRows {
   struct Row {
     let seq: Int64
@@ -254,8 +254,8 @@ struct PageReadings {
     rows.append((series, reading, bucket))
   }
 
-  /// Splits a sum into the two numbers that it combines: the first number times 2^32, plus the second number,
-  /// which has 32 bits and can be negative.
+  /// Splits a sum into the two numbers that it combines. The sum is the first number times 2^32, plus the
+  /// second number, which has 32 bits and can be negative.
   private static func halves(_ sum: Int64) -> (Int64, Int64) {
     let second = Int64(Int32(truncatingIfNeeded: sum))
     return ((sum - second) >> 32, second)

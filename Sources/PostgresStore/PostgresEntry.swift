@@ -3,8 +3,8 @@
 import Logbook
 import LogbookAPI
 
-/// The data that each request on a logbook reads first: the logbook's last sequence number, the node that
-/// sent the request, and the tags of positions.
+/// The data that each request on a logbook reads first. They are the logbook's last sequence number, the node
+/// that sent the request, and the tags of positions.
 struct PostgresEntry {
   /// The number of the logbook.
   let logbook: Int64
@@ -20,7 +20,7 @@ struct PostgresEntry {
   let isUnconfirmed: Bool
 
   /// The SQL expression for the tag of sequence numbers that this transaction assigns. The tag changes after
-  /// each event because of which a number could be assigned twice. It is computed from these values:
+  /// each event that could cause a number to be assigned twice. It is computed from these values:
   ///
   /// - The system identifier. A dump and restore changes it.
   /// - The id of the database. A restore next to other databases changes it.

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// Checks the role of a server. It must have the rights that `PostgresSchema.grants` gives, and none with
+/// Checks the role of a server. It must have the rights that `PostgresSchema.grants` grants, and none with
 /// which it could change readings.
 enum ServingRole {
   /// Checks the role of a connection, and each role that it could take by SET ROLE.

@@ -26,7 +26,6 @@ extension RemoteKind {
 
 /// What is needed to connect to a remote.
 package struct RemoteLogin: Sendable {
-  /// The address of the remote.
   package let address: RemoteAddress
   /// The secret of the login.
   package let token: Token

@@ -188,8 +188,8 @@ struct BasalRate: Sendable {
     (self.day, self.group) = (day, group)
   }
 
-  /// The insulin that the rate gives until `next`, the instant of the next rate. It has no amount if the rate
-  /// is not a number or has no duration. A rate of 0 gives 0 units, and so does a record that only ends the
+  /// The insulin that the rate amounts to until `next`, the instant of the next rate. It has no amount if the
+  /// rate is not a number or has no duration. A rate of 0 is 0 units, and so is a record that only ends the
   /// rate before it.
   func dose(until next: Int64?) -> InsulinDose {
     let seconds = max(0, min(end, next ?? end) - start)

@@ -229,7 +229,6 @@ package struct EpisodeCounts: Sendable {
 
   private var lines = [Line](repeating: Line(), count: EpisodeKind.allCases.count)
 
-  /// The episodes of one kind.
   package subscript(kind: EpisodeKind) -> Line { lines[kind.rawValue] }
 
   mutating func add(_ episode: Episode) {

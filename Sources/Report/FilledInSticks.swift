@@ -2,9 +2,9 @@
 
 import Logbook
 
-/// Finds finger sticks that only repeat a sensor's value: a pump's bolus calculator used a glucose value that
-/// equals a sensor value of the 11 minutes before. The program finds them whenever it reads data from the
-/// store, since the sensor's values may be imported later than the finger stick.
+/// Finds finger sticks that only repeat a sensor's value. Their source is a pump's bolus calculator, which
+/// used a glucose value that equals a sensor value of the 11 minutes before. The program finds them whenever
+/// it reads data from the store, since the sensor's values may be imported later than the finger stick.
 ///
 /// In 11 exports of Tandem pumps, 1,299 of 1,313 values of the calculator equal a sensor value. Of true
 /// finger sticks, 1.4 to 2.9 % equal one by chance.
@@ -44,8 +44,8 @@ package struct FilledInSticks: Sendable {
 }
 
 extension Measurement {
-  /// Whether a pump that copied this value shows the value `other`: the same number in the same unit, or the
-  /// same tenths of mmol/L in different units.
+  /// Whether a pump that copied this value shows the value `other`. That is the same number in the same unit,
+  /// or the same tenths of mmol/L in different units.
   fileprivate func isCopied(by other: Measurement) -> Bool {
     guard let quantity, let copy = other.quantity else { return false }
     return quantity.unit == copy.unit

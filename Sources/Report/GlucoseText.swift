@@ -4,7 +4,6 @@ package import Logbook
 
 /// Glucose values as text in a unit.
 package struct GlucoseText: Sendable {
-  /// The unit.
   package let unit: GlucoseUnit
   /// The decimal mark.
   package let mark: String

@@ -17,7 +17,6 @@ package struct Moments: Sendable {
 
   package init() {}
 
-  /// Adds a number.
   package mutating func add(_ number: Double, weight: Double = 1) {
     if count == 0 { origin = number }
     let difference = number - origin

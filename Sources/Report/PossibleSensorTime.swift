@@ -50,8 +50,8 @@ package struct PossibleSensorTime: Sendable {
   ///   the offset before the change. If they repeat the time, it is the offset of the first occurrence.
   package init(_ period: Period, by grouping: Grouping?, offset: (DeviceTime) -> Int32) {
     guard period.end > period.start else { return }
-    // Only groups by hour need every hour. Other groups consist of whole days, of which even a long period
-    // has few.
+    // Only groups by hour need every hour. Other groups consist of whole days, and even a long period has few
+    // days.
     let isByHour = grouping == .hour
     Self.forEach(86400, of: period, offset) { time, seconds in
       let day = Grouping.day(of: time)

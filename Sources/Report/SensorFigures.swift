@@ -138,7 +138,7 @@ struct SensorTally: Sendable {
   ///
   /// - Parameters:
   ///   - possible: the possible time of the group.
-  ///   - period: the possible time of the whole period, of which the group is a part.
+  ///   - period: the possible time of the whole period, which contains the group.
   func figures(
     _ targets: Targets, _ possible: PossibleSensorTime.Share, of period: PossibleSensorTime.Share,
     _ grouping: Grouping?

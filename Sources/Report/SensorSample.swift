@@ -56,7 +56,7 @@ package struct SensorSelection: Sendable {
   }
 
   /// The seconds before and after a period in which samples affect which samples of the period are used. This
-  /// is twice the longest time for which a sample is valid: a sample that overlaps one in the period may
+  /// is twice the longest time for which a sample is valid. A sample that overlaps one in the period may
   /// itself be left out because of a third sensor.
   package static let contextSeconds: Int64 = 2 * maxValidSeconds
 

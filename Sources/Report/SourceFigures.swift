@@ -5,7 +5,6 @@ package import Logbook
 /// The number of items of one kind that one source states and that were left out, since another source has
 /// them, too.
 package struct DoubledItems: Hashable, Sendable {
-  /// The kind of the items.
   package let kind: CountableItem.Kind
   /// The source that is left out.
   package let source: CountingSource
@@ -25,7 +24,6 @@ package struct DoubledItems: Hashable, Sendable {
 
 /// The amounts of one source: of bolus insulin, basal insulin, carbohydrates or finger sticks.
 package struct SourceAmount: Hashable, Sendable {
-  /// The source.
   package let source: CountingSource
   /// The total in units, grams or readings, including amounts that do not count.
   package let total: Double

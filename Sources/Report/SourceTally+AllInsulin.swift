@@ -12,7 +12,6 @@ package enum InsulinPart: Hashable, Sendable {
   case all
 }
 
-/// The uses of insulin.
 struct InsulinUses: OptionSet, Sendable {
   let rawValue: UInt8
 
@@ -35,7 +34,7 @@ struct InsulinUses: OptionSet, Sendable {
   }
 }
 
-// MARK: - All insulin of two sources, one of which does not state the use of its doses
+// MARK: - All insulin of two sources, if one source does not state the use of its doses
 
 /// Some sources state the amounts of doses without their use, such as a table with one column for all
 /// insulin. Their doses are compared with the boluses of other sources, but can also be the basal insulin. So

@@ -350,8 +350,8 @@ extension SourceTally {
   /// item; nil if there is none.
   ///
   /// A zone shifts typed times by whole quarters of an hour. A clock shifts the times of a meter by any
-  /// number of minutes, which other programs truncate. For doses or meals, a distance of a few minutes gives
-  /// 0: a person typed the item into both sources.
+  /// number of minutes, which other programs truncate. For doses or meals, the difference is 0 at a distance
+  /// of a few minutes: a person typed the item into both sources.
   private func shift(_ distance: Int64) -> Int64? {
     if kind == .smbg {
       guard abs(distance) >= Self.windowSeconds else { return nil }
@@ -495,8 +495,8 @@ extension SourceTally {
     min(own.unmatched, other.unmatched) >= 0.05 * max(own.total, other.total)
   }
 
-  /// Whether one source repeats items of the other: nearly all of its items have an equal amount in the other
-  /// source at the same time difference. If this difference is not 0, there must be several different
+  /// Whether one source repeats items of the other. Then nearly all of its items have an equal amount in the
+  /// other source at the same time difference. If this difference is not 0, there must be several different
   /// amounts. A person who takes the same dose at fixed hours has only one or two.
   ///
   /// - Parameter items: the number of these items; nil for those of the source with fewer items.

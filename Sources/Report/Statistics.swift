@@ -210,8 +210,8 @@ package struct Statistics: Sendable {
 // MARK: - Counting once
 
 extension Statistics {
-  /// The items that were left out, in the order of their kinds and sources, so that every store gives the
-  /// same result. The order in which items of one time are read depends on the store.
+  /// The items that were left out, in the order of their kinds and sources, so that every store has the same
+  /// result. The order in which items of one time are read depends on the store.
   var doubledInOrder: [DoubledItems] {
     func key(_ line: DoubledItems) -> [String] {
       let flags = [line.isSensorValue, line.hasOtherAmount, line.isComputed, line.isEdited]

@@ -10,7 +10,6 @@ package struct GroupFigures: Sendable {
   package let days: Int
   /// The figures of the values that sensors stored.
   package let sensor: SensorFigures
-  /// The figures of finger sticks.
   package let fingerSticks: FingerStickFigures
   /// The figures of ketone readings.
   package let ketones: KetoneFigures

@@ -20,7 +20,6 @@ package struct StoredRow {
     self.key = key
   }
 
-  /// The value of a column.
   package subscript<Value: DatabaseValueConvertible & StatementColumnConvertible>(_ column: Int) -> Value {
     get throws {
       // The stored type is checked, since SQLite would convert a text to the number 0.
@@ -29,7 +28,6 @@ package struct StoredRow {
     }
   }
 
-  /// The value of a column by its name.
   package subscript<Value: DatabaseValueConvertible & StatementColumnConvertible>(_ name: String) -> Value {
     get throws { try self[try column(name)] }
   }
@@ -181,7 +179,6 @@ extension Device {
     self.init("\(table) (\(key.map { "\($0) \($1)" }.joined(separator: ", ")))", reason)
   }
 
-  /// The row and the reason.
   @usableFromInline package var description: String { "\(row): \(reason)" }
 }
 

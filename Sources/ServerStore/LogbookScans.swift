@@ -41,8 +41,8 @@ extension ReadingBuckets {
   }
 }
 
-/// Reads all records for a comparison, row by row. For readings, of which there are many more,
-/// `ReadingBuckets` keeps what was read.
+/// Reads all records for a comparison, row by row. Readings are much more numerous, so `ReadingBuckets` keeps
+/// what was read of them.
 struct DigestScan {
   let database: Database
 

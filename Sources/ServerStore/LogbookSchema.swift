@@ -13,7 +13,7 @@ enum LogbookSchema {
     applicationID: 0x474C_5542, version: 6, name: "file of a server",
     statements: [tables, rules, contents, LogbookFileRules.statements], firstKept: 5,
     steps: [
-      // A reading of which the source states only the instant has offset_source 5.
+      // If the source states only the instant of a reading, its offset_source is 5.
       SchemaStep(
         from: 5,
         statements: [

@@ -49,8 +49,8 @@ package enum Merge: Hashable, Sendable {
       if local.agrees(with: base) { return .takesRemote }
       if remote.agrees(with: base) { return .yields(local) }
     }
-    // An undo or redo wrote at least one state, and no person wrote the other. The later export is not undone in
-    // the store that has its content.
+    // An undo or redo wrote at least one state, and no person wrote the other. The later export is not undone
+    // in the store that has its content.
     if local.kind != .zone, !local.isDeleted, !remote.isDeleted, let mine = local.export,
       let theirs = remote.export, mine != theirs
     {

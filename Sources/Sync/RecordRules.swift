@@ -80,8 +80,8 @@ package enum RecordRules {
   ///     it.
   ///   - isHeldBack: whether this upload cannot send the record.
   ///   - isUndone: whether the record has the content of an undone import of this store, and is not sent to
-  ///     this remote for that reason. The remote can then never merge the contents, so its state is adopted. No
-  ///     person wrote what is replaced, and a redo of the import writes it again.
+  ///     this remote for that reason. The remote can then never merge the contents, so its state is adopted.
+  ///     No person wrote what is replaced, and a redo of the import writes it again.
   package static func action(
     for incoming: RemoteRecord, on record: SyncRecord?, isHeldBack: Bool, isUndone: Bool = false
   ) -> RecordAction {
@@ -137,7 +137,7 @@ package enum RecordRules {
     guard record.isPending else {
       // No person edited the record, so its version stays. With the same time of edit, the remote would take
       // this change for a repetition of the accepted one. So the time is moved by a second towards 1970,
-      // which always gives a valid time.
+      // which always results in a valid time.
       var restored = record.state
       let edited = restored.editedAt ?? 0
       restored.editedAt = edited > 0 ? edited - 1 : edited + 1

@@ -8,7 +8,6 @@ package enum ZoneChoice: String, CaseIterable, Sendable {
   case theirs
 }
 
-/// The options of one `upload`.
 package struct UploadOptions: Hashable, Sendable {
   /// Whether to send pending items.
   package var pushes = true

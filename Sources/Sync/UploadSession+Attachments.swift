@@ -95,8 +95,8 @@ extension UploadSession {
       }
       if isSent { summary.pushedAttachments += 1 }
     } else {
-      // If the remote states another size for a content of which it has a part, the content is sent again
-      // from its first byte.
+      // If the remote has a part of a content, but states another size for it, the content is sent again from
+      // its first byte.
       attachments.setOffset(of: content.digest, to: held.size == content.size ? held.bytes : 0)
     }
     return .done

@@ -37,8 +37,8 @@ extension UploadSession {
     }
   }
 
-  /// Whether readings are pending after withdrawals were downloaded. These readings are visible on a site again:
-  /// another store removed them there, or this store did.
+  /// Whether readings are pending after withdrawals were downloaded. These readings are visible on a site
+  /// again: another store removed them there, or this store did.
   private func hasShownReadings() throws -> Bool {
     guard hasPulledWithdrawals, plan.canPushRecords else { return false }
     hasPulledWithdrawals = false

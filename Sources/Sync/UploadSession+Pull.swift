@@ -126,9 +126,9 @@ extension SyncTransaction {
     case .merge(let state, let remote):
       guard let record else { return }
       try merge(state, onto: remote, over: record)
-      // `RecordRules` merges a record on a page of the remote's changes only if the record is not pending:
-      // the remote's state lacks something that this store has. So the merged state is queued; otherwise it
-      // would never be sent.
+      // `RecordRules` merges a record on a page of the remote's changes only if the record is not pending.
+      // Then the remote's state lacks something that this store has. So the merged state is queued; otherwise
+      // it would never be sent.
       if incoming != nil { _ = try requeue(record: record.guid) }
     case .quarantine(let reason):
       if let record { try quarantine(record.guid, reason: reason) }

@@ -48,8 +48,8 @@ package final class UploadSession {
   var pullProgress = PullProgress()
   /// Whether this upload has pulled all changes of other nodes.
   var hasFetchedChanges = false
-  /// Whether this upload has pulled withdrawals from a site after it last looked for readings that are visible
-  /// again.
+  /// Whether this upload has pulled withdrawals from a site after it last looked for readings that are
+  /// visible again.
   var hasPulledWithdrawals = false
   /// Whether this upload has sent a request.
   private(set) var hasAsked = false

@@ -26,7 +26,7 @@ package enum UploadStep: Hashable, Sendable {
   case fetchAttachments
   /// Finds the items that a remote lacks after it lost its newest data, and queues them again.
   case requeueMissing
-  /// Gives this node a new id, since another store uses the current one.
+  /// Changes the id of this node, since another store uses the current one.
   case renewNode
   /// The upload is complete, or cannot continue.
   case finish(UploadEnding)

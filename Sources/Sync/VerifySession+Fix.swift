@@ -34,8 +34,8 @@ extension VerifySession {
     for incoming in Array(recordsMissingLocally.values) + recordsDiffering.values {
       try storeFetched(incoming)
     }
-    // The remote gives no digests by which the contents of attachments could be compared. So the next upload
-    // asks the remote for each content, and sends those that it lacks.
+    // The remote returns no digests by which the contents of attachments could be compared. So the next
+    // upload asks the remote for each content, and sends those that it lacks.
     try store.requeueContents()
   }
 

@@ -35,8 +35,8 @@ package final class VerifySession {
   var recordsMissingLocally: [String: RemoteRecord] = [:]
   /// The remote's states of records whose content differs, by guid.
   var recordsDiffering: [String: RemoteRecord] = [:]
-  /// The guids of pending records with contents of undone imports. A site never gets these records, so that other
-  /// content there is a difference. Empty for a remote that gets hidden records.
+  /// The guids of pending records with contents of undone imports. A site never gets these records, so that
+  /// other content there is a difference. Empty for a remote that gets hidden records.
   private var undoneRecords: Set<String> = []
   /// The records whose content another program changed in this store without raising the version.
   var recordsAltered: [SyncRecord] = []

@@ -304,7 +304,7 @@ extension LibUSBPort {
     interfaces = LibUSB.interfaces(of: libusb_get_device(handle))
   }
 
-  /// Releases the interfaces, gives them back to the kernel's drivers, and closes the device.
+  /// Releases the interfaces, returns them to the kernel's drivers, and closes the device.
   ///
   /// - Returns: the messages of the steps that failed; empty if none did.
   private func release() -> String {

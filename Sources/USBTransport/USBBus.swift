@@ -42,8 +42,8 @@ public struct USBBus {
   ///
   /// The kernel's driver is detached only from the interfaces that the link needs.
   ///
-  /// - Throws: `Failure`: `.permission` with the command that gives permission, `.unavailable` if the device
-  ///   has disappeared or is in use, `.protocolViolation` if the device has no such interface.
+  /// - Throws: `Failure`: `.permission` with the command that grants it, `.unavailable` if the device has
+  ///   disappeared or is in use. Also `.protocolViolation` if it has no such interface.
   public func open(_ device: PluggedDevice, _ link: MeterLink) throws -> any OpenTransport {
     let watch = Watch(isInterrupted: isInterrupted)
     if case .terminal(let settings) = link {
@@ -124,7 +124,7 @@ public struct PluggedDevice: Hashable, Sendable {
 }
 
 extension USBBus {
-  /// A command that gives people and cron jobs the permission to open meters.
+  /// A command that grants people and cron jobs the permission to open meters.
   ///
   /// - Parameters:
   ///   - isShared: whether the rules include cables and chips whose ids other devices share.
@@ -137,7 +137,7 @@ extension USBBus {
 }
 
 extension Failure {
-  /// The failure for a device whose file may not be opened, with the command that gives permission.
+  /// The failure for a device whose file may not be opened, with the command that grants permission.
   ///
   /// - Parameter isShared: whether other devices share its ids, so that the default rules omit it.
   static func noPermission(_ node: String, isShared: Bool) -> Failure {

@@ -139,7 +139,7 @@ extension CommandArguments {
     }
   }
 
-  /// The hint how to type a reading, for 'record add glucose' and 'reading add': a reading is not a record,
+  /// The hint how to type a reading, for 'record add glucose' and 'reading add'. A reading is not a record,
   /// and 'reading' only handles stored readings.
   private static let typedReading = ValidationError(
     "A reading is typed with 'glucoport add', such as 'glucoport add 6.1mmol' or 'glucoport add 110mg/dL --at 18:30'."

@@ -60,7 +60,7 @@ struct Glucoport: ParsableCommand {
     var failureSuffix = ""
     do {
       guard let words else {
-        // Without this failure, the program would run as if it had no arguments: it would print help and
+        // Without this failure, the program would run as if it had no arguments. It would print help and
         // return success, and a job would not notice.
         throw Failure(.inputOutput, "cannot read the arguments of this process; is /proc mounted?")
       }

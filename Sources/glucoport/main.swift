@@ -13,6 +13,6 @@ Glucoport.muteRuntime()
 // This must come before the task. If no thread can start, a task never runs.
 Glucoport.requireResources()
 // This is a task, since an `await` here would end the main thread at the first wait. At the end of a thread,
-// the C library reads the unwind tables of the whole program, of which 1 MiB then stays in memory.
+// the C library reads the unwind tables of the whole program. 1 MiB of them then stays in memory.
 Task.detached { await Glucoport.main() }
 Glucoport.waitForSignals()

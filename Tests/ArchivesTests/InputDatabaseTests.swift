@@ -53,7 +53,7 @@ import Testing
       ])
   }
 
-  @Test func aDatabaseInUTF16OrWALModeGivesTheSameRows() throws {
+  @Test func aDatabaseInUTF16OrWALModeHasTheSameRows() throws {
     let rows = "INSERT INTO BgReadings VALUES (1, 'ünï', 1)"
     let plain = try DatabaseWriter.database(Self.create + rows)
     let expected = [#"{"table":"BgReadings","row":1,"timestamp":"ünï","calculated_value":1.0}"#]
@@ -90,7 +90,7 @@ import Testing
     "CREATE TABLE",
     "DROP TABLE t",
   ])
-  func aDatabaseTableWithAForgedDefinitionGivesNoRows(_ definition: String) throws {
+  func aDatabaseTableWithAForgedDefinitionReturnsNoRows(_ definition: String) throws {
     let bytes = try DatabaseWriter.database(
       Self.create + "INSERT INTO BgReadings VALUES (1, 2, 3); CREATE TABLE t(a)", defining: "BgReadings",
       as: definition)

@@ -79,7 +79,7 @@ import Testing
     #expect(try Self.unpacked(packing, packed + packed).bytes == Self.text + Self.text)
   }
 
-  @Test(arguments: Packing.allCases) func aTruncatedCompressedFileIsReportedAndGivesNoWrongBytes(
+  @Test(arguments: Packing.allCases) func aTruncatedCompressedFileIsReportedAndReturnsNoWrongBytes(
     _ packing: Packing
   ) throws {
     let packed = try Self.packed(packing, Self.text)
@@ -137,7 +137,8 @@ import Testing
     #expect(try Self.unpacked(.xz, sized(28)).bytes == Self.text)
   }
 
-  @Test(arguments: Packing.allCases) func anUnpackedSourceGivesNothingAfterItsEnd(_ packing: Packing) throws {
+  @Test(arguments: Packing.allCases) func anUnpackedSourceReturnsNothingAfterItsEnd(_ packing: Packing) throws
+  {
     let source = try packing.unpacking(PieceSource(Self.packed(packing, Self.text)), name: "a")
     #expect(try source.allBytes(chunk: 1 << 20) == Self.text)
     for _ in 0..<2 { #expect(try source.allBytes(chunk: 10) == []) }

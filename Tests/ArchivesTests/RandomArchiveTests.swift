@@ -84,7 +84,7 @@ import Testing
       String.UnicodeScalarView((0..<count).map { _ in scalars.randomElement(using: &generator) ?? "a" }))
   }
 
-  @Test(arguments: UInt64(1)...12) func xmlReadInPiecesOfAnySizeGivesTheValuesOfEveryRow(_ seed: UInt64) {
+  @Test(arguments: UInt64(1)...12) func xmlReadInPiecesOfAnySizeHasTheValuesOfEveryRow(_ seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var (text, expected): (String, [[String?]]) = ("<?xml version=\"1.0\"?><Root>", [])
     for _ in 0..<30 {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Compares imports of generated inputs with the sqlite3 shell, with a program in C, and with sqlite-utils and DuckDB if
-# they are installed (from PyPI: sqlite-utils, and duckdb with duckdb-extension-sqlite-scanner). Prints ratios of the
-# median wall times of one run. Builds the release program first.
+# they are installed. Both are on PyPI: sqlite-utils, and duckdb with duckdb-extension-sqlite-scanner. Prints ratios of
+# the median wall times of one run. Builds the release program first.
 #   Tests/Benchmarks/import.sh [ROWS] [RUNS]
 #   Tests/Benchmarks/import.sh --memory     the peak memory of ten million rows, and whether it is below 48 MiB; and of a
 #                                           million, whether it is within 16 MiB above that of --version

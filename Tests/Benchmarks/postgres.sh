@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares a server that keeps its data in PostgreSQL with one that keeps them in a folder: a first upload,
-# the same upload from another store, and a pull into an empty store. Everything is measured in one run on one
-# machine. Needs postgresql-15.
+# Compares a server that keeps its data in PostgreSQL with one that keeps them in a folder. Measures a
+# first upload, the same upload from another store, and a pull into an empty store. Everything is measured in
+# one run on one machine. Needs postgresql-15.
 #   Tests/Benchmarks/postgres.sh [ROWS] [RUNS]
 # The program of GLUCOPORT_PROGRAM is measured, or the release program, which is built first.
 set -euo pipefail

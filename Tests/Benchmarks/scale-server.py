@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures a server with 1,000 logbooks, most of them of the size of a million readings: an upload of 100 readings that opens
-the logbook, a second upload, and the memory of the server. Fails if large logbooks take over twice as long as the small ones
+"""Measures a server with 1,000 logbooks, most of them of the size of a million readings. The measurements are an
+upload of 100 readings that opens the logbook, a second upload, and the memory of the server. Fails if large logbooks take over twice as long as the small ones
 between them, or if the server takes over 256 MiB.
     Tests/Benchmarks/scale-server.py PROGRAM [LOGBOOKS]
 The size is simulated: each logbook has a few hundred readings and its schema. The file of a large logbook is extended
@@ -40,7 +40,7 @@ def body(first):
 
 
 def grow(file):
-    """Gives a database the length and the number of pages of a large one, without writing them."""
+    """Changes the length and the number of pages of a database to those of a large one, without writing them."""
     with sqlite3.connect(file) as database:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         size = database.execute("PRAGMA page_size").fetchone()[0]

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Measures commands in a store of 100 million readings, and in one of a million with the same density. Checks
 # these limits:
-# - These commands take at most twice the processor time that they take with the smaller store, plus 50 ms:
-#   an import of a day, the newest readings, the status, the figures of 14 days, and a report of 90 days.
+# - Some commands take at most twice the processor time that they take with the smaller store, plus 50 ms.
+#   They are an import of a day, the newest readings, the status, the figures of 14 days, and a report of 90
+#   days.
 # - A backup copies the whole file, and an undo reads the whole table of readings, which has no index over
 #   imports. Their time for each reading at most doubles.
 # - The time of a verify for each reading at most doubles, too, since it reads and compares everything. It has

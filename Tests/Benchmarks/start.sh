@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares short commands with known tools, in turns in one run: --version with sqlite3 --version, and both status and an
-# upload without changes with a curl request for the same logbook. Ends with an error above the limits of the project:
-# 3 times sqlite3, 2 times curl. Builds the program of the packages first.
+# Compares short commands with known tools, in turns in one run. Compares --version with sqlite3 --version, and both status
+# and an upload without changes with a curl request for the same logbook. Ends with an error above the limits of the
+# project: 3 times sqlite3, 2 times curl. Builds the program of the packages first.
 #   Tests/Benchmarks/start.sh [RUNS [PROGRAM]]
 # If PROGRAM is given, measures this program. If the variable GLUCOPORT_BEFORE is set, also measures this older program.
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Undoes and redoes imports of a million readings, and checks the limits: the fastest of several runs takes less than 2 s,
+# Undoes and redoes imports of a million readings, and checks the limits. The fastest of several runs takes less than 2 s,
 # and the synced withdrawals have at most 4 bytes per reading. The inputs are sensor readings at equal intervals, sensor
 # readings at varying intervals, and finger sticks at any second with any value. Builds the release program first.
 #   Tests/Benchmarks/undo.sh [ROWS] [RUNS]

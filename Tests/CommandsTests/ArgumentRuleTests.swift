@@ -34,7 +34,7 @@ import Testing
     #expect(ExitStatus.of([.done, .partial, .done]) == .partial)
   }
 
-  @Test func aRunEndedByASignalHasTheExitStatusThatAShellGives() {
+  @Test func aRunEndedByASignalHasTheExitStatusThatAShellReturns() {
     #expect(ExitStatus(signal: SIGINT).rawValue == 130 && ExitStatus(signal: SIGTERM).rawValue == 143)
   }
 

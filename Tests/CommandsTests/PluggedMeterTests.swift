@@ -93,7 +93,7 @@ import USBTransport
     #expect(MeterListing.line(open).hasSuffix("driver own, permission to open it"))
   }
 
-  @Test func aSignalNumberIsMappedToTheExitStatusThatAShellGives() {
+  @Test func aSignalNumberIsMappedToTheExitStatusThatAShellReturns() {
     #expect(ExitStatus(signal: 2) == .interrupted && ExitStatus(signal: 2).rawValue == 130)
     #expect(ExitStatus(signal: 15) == .terminated && ExitStatus(signal: 15).rawValue == 143)
   }

@@ -144,7 +144,7 @@ import Testing
     #expect(try export("\n \(bad)\n").rejections.map(\.line) == [2])
   }
 
-  @Test func aTruncatedAppleHealthExportGivesItsCompleteRecords() throws {
+  @Test func aTruncatedAppleHealthExportProducesItsCompleteRecords() throws {
     let export = try TextExport("<HealthData>\(record("98"))\(record("99"))<Record type=\"HKQ")
     #expect(export.readings.count == 2 && export.isTruncated)
   }

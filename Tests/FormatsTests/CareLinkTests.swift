@@ -98,7 +98,7 @@ import Testing
     #expect(try count("08:00:50", "142") == 2, "before the stick")
   }
 
-  /// In closed loop, a pump gives basal insulin as a small bolus every five minutes.
+  /// In closed loop, a pump delivers basal insulin as a small bolus every five minutes.
   @Test(arguments: [
     ("CLOSED_LOOP_MICRO_BOLUS", "basal", true), ("CLOSED_LOOP_AUTO_BASAL", "basal", true),
     ("CLOSED_LOOP_AUTO_BOLUS", "rapid", true), ("CLOSED_LOOP_BG_CORRECTION_AND_FOOD_BOLUS", "rapid", false),

@@ -33,7 +33,7 @@ import Testing
   @Test(arguments: [
     "clarity-cut.csv", "clarity-mgdl-de.csv", "clarity-12col-repeated-hour.csv", "clarity-mgdl-es.csv",
   ])
-  func aTruncatedClarityFileGivesNoItemThatTheCompleteFileLacks(_ name: String) throws {
+  func aTruncatedClarityFileProducesNoItemThatTheCompleteFileLacks(_ name: String) throws {
     let bytes = try TextExport.sample("clarity/\(name)")
     let newline: [UInt8] = bytes.last == 0x0A ? [] : [0x0A]
     let whole = try TextExport(bytes: name == "clarity-cut.csv" ? bytes + Array("AA1".utf8) + newline : bytes)
@@ -344,7 +344,7 @@ import Testing
         == [3600])
   }
 
-  @Test func aClarityFileInUTF16GivesTheSameItems() throws {
+  @Test func aClarityFileInUTF16HasTheSameItems() throws {
     let text = try String(
       decoding: TextExport.sample("clarity/clarity-mgdl-de.csv").dropFirst(3), as: UTF8.self)
     let wide = text.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }

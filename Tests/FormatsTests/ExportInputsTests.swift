@@ -66,7 +66,7 @@ import Testing
     #expect(throws: Failure.self) { try inputs.open(0, options: Rendering.options()) }
   }
 
-  @Test func anArchiveFromAPipeGivesTheSameItems() throws {
+  @Test func anArchiveFromAPipeHasTheSameItems() throws {
     let bytes = try ZipWriter.archive([("a.csv", Self.table), ("b.txt", "hello\n")])
     var ends: [Int32] = [0, 0]
     try #require(pipe(&ends) == 0)
@@ -123,7 +123,7 @@ import Testing
     #expect(reader.digest == digest.hexadecimal())
   }
 
-  @Test func aDamagedFileOfAnArchiveGivesNoReadingAndIsReported() throws {
+  @Test func aDamagedFileOfAnArchiveProducesNoReadingAndIsReported() throws {
     var writer = ZipWriter()
     writer.entries = [ZipWriter.Entry(name: "a.csv", bytes: Array(Self.table.utf8), statedChecksum: 1)]
     let file = try ScratchFile(writer.bytes())

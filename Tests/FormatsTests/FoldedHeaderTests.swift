@@ -79,8 +79,8 @@ import Testing
     }
   }
 
-  /// A random character: often a blank or a quote, otherwise ASCII, a letter of Western Europe, or a mark
-  /// that combines with the character before it.
+  /// A random character. It is often a blank or a quote, otherwise ASCII, a letter of Western Europe, or a
+  /// mark that combines with the character before it.
   private static func scalar(_ random: inout SeededGenerator) -> Unicode.Scalar {
     switch Int.random(in: 0..<8, using: &random) {
     case 0: " "

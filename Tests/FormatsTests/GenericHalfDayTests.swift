@@ -7,8 +7,8 @@ import Testing
 
 /// Tests tables whose times may be those of a clock of twelve hours without AM and PM.
 @Suite struct GenericHalfDayTests {
-  /// The rows of a day in the order of their true times: the hour as a twelve-hour clock shows it, and the
-  /// word next to it.
+  /// The rows of a day in the order of their true times. A row has the hour as a twelve-hour clock shows it,
+  /// and the word next to it.
   private static let meals = [(8, "breakfast"), (12, "lunch"), (7, "dinner"), (10, "bedtime")]
 
   private static func rows(

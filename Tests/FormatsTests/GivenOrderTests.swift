@@ -5,7 +5,7 @@ import Formats
 import Logbook
 import Testing
 
-/// Tests how an order of day and month that a person gives is compared with the dates of the input.
+/// Tests how an order of day and month that a person states is compared with the dates of the input.
 @Suite struct GivenOrderTests {
   /// Samples with a number over 12 in a date, and the order of day and month in which this number is the day.
   private static let samples = [

@@ -120,7 +120,7 @@ import Testing
     #expect(GlucoportColumns.guarding(text, in: column) == text)
   }
 
-  @Test func aTruncatedLastLineOfAGlucoportExportGivesNoItem() throws {
+  @Test func aTruncatedLastLineOfAGlucoportExportProducesNoItem() throws {
     let text = Self.header + "\n" + Self.reading + "\n"
     // A row that lacks only empty cells at its end is complete, so only shorter pieces of the row are tested.
     let filled = Self.reading.reversed().drop { $0 == "," }.count

@@ -4,11 +4,11 @@ import FormatConformance
 import Foundation
 import Testing
 
-/// Every sample gives the result in the file next to it. `GLUCOPORT_REWRITE_GOLDEN=1` writes these files
-/// again, so that a person can review and commit the changes.
+/// Every sample has the result in the file next to it. `GLUCOPORT_REWRITE_GOLDEN=1` writes these files again,
+/// so that a person can review and commit the changes.
 @Suite struct GoldenTests {
   @Test(arguments: Repository.sampleExports)
-  func eachSampleGivesTheExpectedNDJSONNextToIt(_ path: String) throws {
+  func eachSampleHasTheExpectedNDJSONNextToIt(_ path: String) throws {
     let file = Repository.samples.appending(path: path)
     let expected = URL(filePath: file.path + ".expected.ndjson")
     let lines = try Rendering.lines(of: file, options: Rendering.options(besides: file))

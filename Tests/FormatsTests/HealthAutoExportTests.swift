@@ -22,7 +22,7 @@ import Testing
     #expect(export.readings.map(\.kind) == [.smbg, .smbg, .cbg, .cbg, .cbg, .smbg])
     #expect(export.readings.map(\.marks).prefix(3) == [.beforeMeal, .afterMeal, []])
     #expect(export.devices.map(\.model) == ["Meter App", "Dexcom G7", ""])
-    // The shown hour that occurs twice gives two instants, so the six readings have different positions.
+    // The shown hour that occurs twice has two instants, so the six readings have different positions.
     #expect(Set(export.readings.map(\.position)).count == 6)
     #expect(export.skipped == ["dietary_sugar": 1, "heart_rate": 1] && export.rejections.count == 1)
     #expect(export.decision("unit") == "mg/dL, mmol/L (read)")

@@ -14,7 +14,7 @@ import Testing
     var cut: String?
   }
 
-  /// Gives a text in pieces, as a pipe does.
+  /// Returns a text in pieces, as a pipe does.
   private final class PieceSource: ByteSource {
     private var rest: ArraySlice<UInt8>
     private let size: Int
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test func jsonReadInPiecesOfAnySizeGivesTheSameRows() throws {
+  @Test func jsonReadInPiecesOfAnySizeHasTheSameRows() throws {
     let text =
       "[{\"a\":\"x\\u00e9\",\"b\":{\"c\":[1,2]}},\r\n{\"a\" 1},"
       + "{\"b\":{\"$date\":\"d\"},\"a\":null}]\n{\"a\":tru"

@@ -6,8 +6,8 @@ import Testing
 
 @testable import Formats
 
-/// Tests that JSON in another notation gives the same items. A service may change its notation without
-/// notice, and no reading may be lost then.
+/// Tests that JSON in another notation has the same items. A service may change its notation without notice,
+/// and no reading may be lost then.
 @Suite struct JSONShapeTests {
   private static let folders: Set<String> = [
     "carelink-cloud", "dexcom-api", "dexcom-share", "fhir", "librelinkup", "openmhealth",
@@ -51,7 +51,7 @@ import Testing
     #expect(Set(Self.samples.map { String($0.prefix { $0 != "/" }) }) == Self.folders)
   }
 
-  @Test(arguments: samples) func aRewrittenJSONSampleGivesTheSameItems(_ path: String) throws {
+  @Test(arguments: samples) func aRewrittenJSONSampleHasTheSameItems(_ path: String) throws {
     let plain = try Self.plain(path)
     #expect(try Self.contents(Self.trees(path)) == plain)
     #expect(!plain.readings.isEmpty || !plain.records.isEmpty)
@@ -91,7 +91,7 @@ import Testing
 
   /// Each member with a name such as `value` is replaced by another type. No other member may be read instead
   /// of it.
-  @Test(arguments: samples) func aJSONMemberOfAnotherTypeGivesNoDifferentReading(_ path: String) throws {
+  @Test(arguments: samples) func aJSONMemberOfAnotherTypeProducesNoDifferentReading(_ path: String) throws {
     let plain = try Self.plain(path)
     for replacement in ["null", "{}", "[]", "\"\"", "true"] {
       for name in ["value", "Value", "sg", "ValueInMgPerDl", "valueQuantity", "blood_glucose"] {

@@ -46,7 +46,7 @@ import Testing
     Array(bytes[..<((bytes.lastIndex { $0 != 0x0A && $0 != 0x0D } ?? -1) + 1)])
   }
 
-  @Test(arguments: samples) func aSampleWithoutItsLastLineEndGivesTheSameItems(_ path: String) throws {
+  @Test(arguments: samples) func aSampleWithoutItsLastLineEndHasTheSameItems(_ path: String) throws {
     let bytes = try TextExport.sample(path)
     let given = try Self.options(path, bytes)
     let whole = try Self.export(bytes, given, isComplete: true)
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(arguments: Seeds.share(of: samples, every: 4))
-  func aTruncatedLastLineNeverGivesADifferentValue(_ path: String) throws {
+  func aTruncatedLastLineNeverProducesADifferentValue(_ path: String) throws {
     let bytes = Self.withoutLineEnd(try TextExport.sample(path))
     let given = try Self.options(path, bytes)
     let whole = try Self.export(bytes, given, isComplete: true)

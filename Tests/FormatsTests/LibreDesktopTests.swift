@@ -123,7 +123,7 @@ import Testing
     #expect(lines[1].contains("YYYY/MM/DD"))
   }
 
-  @Test func aTruncatedLastLineOfALibreDesktopExportGivesNoReading() throws {
+  @Test func aTruncatedLastLineOfALibreDesktopExportProducesNoReading() throws {
     let row = LibreExport.desktopRow(7, "2018/02/03 10:00", 0, "199")
     for lost in 1...17 {
       let text = LibreExport.desktopHeader("mg/dL") + "\n" + row.dropLast(lost)

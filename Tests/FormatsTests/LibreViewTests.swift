@@ -183,7 +183,7 @@ import Testing
     try LibreExport.read([LibreExport.title, LibreExport.header(unit)] + rows)
   }
 
-  @Test func aLibreViewRowWithHistoryAndScanGivesTwoReadings() throws {
+  @Test func aLibreViewRowWithHistoryAndScanProducesTwoReadings() throws {
     let lines = try read("mmol/L", LibreExport.row("14-05-2025 08:00", 0, "5.6", "6.1"))
     #expect(lines.count == 3)
     #expect(lines[1].contains(#""kind":"cbg""#) && lines[1].contains(#""value":5.6,"#))
@@ -318,7 +318,7 @@ import Testing
   private static let samples = Repository.sampleExports.filter { $0.hasPrefix("libre") }
 
   @Test(arguments: Seeds.share(of: samples, every: 3))
-  func aTruncatedLibreViewSampleGivesNoReadingThatTheWholeSampleLacks(_ path: String) throws {
+  func aTruncatedLibreViewSampleProducesNoReadingThatTheWholeSampleLacks(_ path: String) throws {
     let file = Repository.samples.appending(path: path)
     let bytes = try Data(contentsOf: file)
     let options = try Rendering.options(besides: file)

@@ -329,7 +329,7 @@ import Testing
     #expect(export.rejections.count == 1)
   }
 
-  @Test func aTruncatedMySugrFileGivesNoItemThatTheCompleteFileLacks() throws {
+  @Test func aTruncatedMySugrFileProducesNoItemThatTheCompleteFileLacks() throws {
     let bytes = try TextExport.sample("mysugr/mysugr-mgdl-en.csv")
     let whole = try TextExport(bytes: bytes)
     for length in TextExport.cuts(of: bytes) {

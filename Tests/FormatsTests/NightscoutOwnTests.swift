@@ -111,7 +111,7 @@ import Testing
     #expect(try lines(treatment) == [Self.line(state)])
   }
 
-  @Test func aTreatmentWhoseRecordMovedToAnotherTreatmentGivesNoRecord() throws {
+  @Test func aTreatmentWhoseRecordMovedToAnotherTreatmentProducesNoRecord() throws {
     let treatment = Self.treatment([Self.part(Self.bolus)], own: #""moved":"x","#)
     let all = try Rendering.lines(ofText: "[\(treatment)]")
     #expect(all.count == 1 && all[0].contains(#""moved in time":1"#))

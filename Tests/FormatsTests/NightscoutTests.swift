@@ -28,7 +28,7 @@ import Testing
   }
 
   /// xDrip4iOS writes one treatment of a site as two with the same id, and only `eventTime`.
-  @Test func anExportOfXDrip4iOSGivesTheItemsOfTheSite() throws {
+  @Test func anExportOfXDrip4iOSHasTheItemsOfTheSite() throws {
     let id = #""_id":"6821f0a1c3d4e5f601234510""#
     let event = #""eventType":"Meal Bolus","enteredBy":"Kim""#
     let app = try TextExport(
@@ -274,7 +274,7 @@ import Testing
 
   /// Some programs write a percentage of the programmed rate into the member `rate`, so a rate above that of
   /// any pump is rejected.
-  @Test func aNightscoutBasalRateThatNoPumpGivesIsRejected() throws {
+  @Test func aNightscoutBasalRateThatNoPumpDeliversIsRejected() throws {
     func rates(_ rate: Int) throws -> TextExport {
       try TextExport(
         #"[{"created_at":"2026-05-06T12:00:00Z","eventType":"Temp Basal","duration":30,"rate":\#(rate)}]"#)
@@ -313,7 +313,7 @@ import Testing
     "\"2026-05-06T12:05:00.000Z\",1778069100000,125,\"Flat\",",
     "\"2026-05-06T12:05:00.000Z\",1778069100000,125,\"Flat\",sha",
   ])
-  func aTruncatedLastLineOfANightscoutTableGivesNoReading(_ last: String) throws {
+  func aTruncatedLastLineOfANightscoutTableProducesNoReading(_ last: String) throws {
     let text = "\"2026-05-06T12:00:00.000Z\",1778068800000,120,\"Flat\",\"share2\"\r\n" + last
     let lines = try Rendering.lines(ofText: text)
     #expect(lines.count == 2)

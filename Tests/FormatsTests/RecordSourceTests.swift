@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: ["mysugr/", "contour/", "clarity/", "carelink/"])
-  func aFormatWithoutSourcesGivesAnEmptyProvenanceSource(_ folder: String) throws {
+  func aFormatWithoutSourcesHasAnEmptyProvenanceSource(_ folder: String) throws {
     let samples = Repository.sampleExports.filter { $0.hasPrefix(folder) }
     #expect(!samples.isEmpty)
     for sample in samples {
@@ -148,7 +148,7 @@ import Testing
     #expect(export.records.isEmpty)
   }
 
-  @Test func anExportWithoutTheProvenanceColumnGivesNoProvenance() throws {
+  @Test func anExportWithoutTheProvenanceColumnHasNoProvenance() throws {
     let line = Self.text(Self.record(nil), .ndjson)
     let older = line.replacing(#""provenance":null,"#, with: "")
     #expect(older != line)

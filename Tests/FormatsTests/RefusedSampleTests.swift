@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func eachRefusedSampleGivesItsExpectedMessage() throws {
+  @Test func eachRefusedSampleHasItsExpectedMessage() throws {
     let text = try Self.names.map { try Self.refusal($0) + "\n" }.joined()
     if ProcessInfo.processInfo.environment["GLUCOPORT_REWRITE_GOLDEN"] == "1" {
       try text.write(to: Self.expected, atomically: true, encoding: .utf8)

@@ -85,7 +85,7 @@ import Testing
     #expect(try Self.formats(that: Array(text.utf8)).filter(Self.folders.union(["xdrip"]).contains) == [])
   }
 
-  /// A format that a person gives with `--format` must also recognise the input.
+  /// A format that a person states with `--format` must also recognise the input.
   @Test(arguments: FormatRegister.all.map(\.id).filter { !["generic", "glucoport"].contains($0) })
   func aGivenFormatRefusesATableOfWords(_ format: String) throws {
     let failure = #expect(throws: Failure.self) {

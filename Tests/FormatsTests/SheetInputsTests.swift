@@ -127,7 +127,7 @@ import Testing
     return rows
   }
 
-  @Test(arguments: tables) func aSpreadsheetOfTextCellsGivesTheSameItemsAsItsCSV(_ path: String) throws {
+  @Test(arguments: tables) func aSpreadsheetOfTextCellsHasTheSameItemsAsItsCSV(_ path: String) throws {
     let writer = try SpreadsheetWriter([.init("Table", cells(of: path))])
     let url = Repository.samples.appending(path: path)
     func items(_ lines: [String]) -> [String] { lines.map { String($0.drop { $0 != "," }) } }
@@ -140,7 +140,7 @@ import Testing
   @Test(arguments: [
     "generic/sheets.xlsx", "generic/readings.ods", "tidepool/tidepool.xlsx", "tidepool/tidepool-web.xlsx",
   ])
-  func eachSpreadsheetSampleGivesTheExpectedNDJSONNextToIt(_ path: String) throws {
+  func eachSpreadsheetSampleHasTheExpectedNDJSONNextToIt(_ path: String) throws {
     let file = Repository.samples.appending(path: path)
     let expected = URL(filePath: file.path + ".expected.ndjson")
     let text = try lines(of: ExportInputs(path: file.path)).joined(separator: "\n") + "\n"
@@ -281,7 +281,7 @@ import Testing
     #expect(lines.filter { $0.contains(#""kind":"smbg""#) && $0.contains("5.5507") }.count == 1)
   }
 
-  @Test func aSpreadsheetFromAPipeGivesTheSameItems() throws {
+  @Test func aSpreadsheetFromAPipeHasTheSameItems() throws {
     let bytes = try SpreadsheetWriter([.init("A", Self.readings)]).xlsx()
     var ends: [Int32] = [0, 0]
     try #require(pipe(&ends) == 0)
@@ -324,7 +324,7 @@ import Testing
       try refusal(SpreadsheetWriter([.init("A", rows + [beyond])]).xlsx())?.contains("exchanged") != true)
   }
 
-  @Test func aSpreadsheetDamagedAfterItsFirstRowsGivesNoReading() throws {
+  @Test func aSpreadsheetDamagedAfterItsFirstRowsProducesNoReading() throws {
     let rows = (0..<9000).map { _ in Self.readings[1] }
     var writer = SpreadsheetWriter([.init("A", [Self.readings[0]] + rows)])
     let sheet = try #require(writer.xlsxParts().first { $0.0.hasSuffix("sheet0.xml") })

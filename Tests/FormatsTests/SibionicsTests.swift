@@ -11,7 +11,7 @@ import Testing
     export.readings.map { $0.measurement.quantity?.number }
   }
 
-  @Test func theUTCOffsetOfEachSibionicsTimeGivesItsInstant() throws {
+  @Test func theUTCOffsetOfEachSibionicsTimeDeterminesItsInstant() throws {
     let export = try TextExport(bytes: TextExport.sample("sibionics/sensor-mgdl-pt.csv"))
     #expect(Self.numbers(export) == [163, 171, 450, 168, 92])
     #expect(export.readings.map(\.placement.utcOffset) == [-10800, -10800, -10800, -10800, 19800])
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func aSibionicsHospitalTableGivesTheSensorAndNotThePerson() throws {
+  @Test func aSibionicsHospitalTableStatesTheSensorAndNotThePerson() throws {
     let export = try TextExport(bytes: TextExport.sample("sibionics/hospital-mmol-zh.csv"))
     #expect(Self.numbers(export) == [7.9, 7.6] && export.devices.map(\.serial) == ["LT0000AA1Z"])
     #expect(export.skipped == ["row without a value": 1])

@@ -126,7 +126,7 @@ import Testing
   }
 }
 
-/// Gives an input in pieces of a size, with occasional pauses.
+/// Returns an input in pieces of a size, with occasional pauses.
 final class ChunkSource: ByteSource {
   private let bytes: [UInt8]
   private let size: Int

@@ -48,7 +48,8 @@ import Testing
     #expect(Self.points(export) == ["2026-05-17T08:00:00 \(low)", "2026-05-19T09:05:00 \(high)"])
   }
 
-  /// 256 is not valid in mmol/L, and 5.8 is not valid in mg/dL. A table with the wrong unit gives no reading.
+  /// 256 is not valid in mmol/L, and 5.8 is not valid in mg/dL. A table with the wrong unit produces no
+  /// reading.
   @Test(arguments: ExportTable.all, [GlucoseUnit.milligramsPerDecilitre, .millimolesPerLitre])
   func tableValuesInTheOtherUnitAreNotRead(_ table: ExportTable, _ unit: GlucoseUnit) throws {
     let value = unit == Self.millimoles ? "256" : "5.8"
@@ -168,7 +169,7 @@ import Testing
   }
 
   /// The identity of a reading does not depend on how often its row occurs.
-  @Test(arguments: ExportTable.all) func aRepeatedTableRowGivesOneReading(_ table: ExportTable) throws {
+  @Test(arguments: ExportTable.all) func aRepeatedTableRowProducesOneReading(_ table: ExportTable) throws {
     let rows = table.row(Self.first, "104") + table.row(Self.last, "106")
     let once = try Self.read(table, table.head() + rows)
     let twice = try Self.read(table, table.head() + rows + rows)
@@ -195,7 +196,7 @@ import Testing
   /// Formats that find their columns by name and report unknown ones.
   private static let readingByName = ["tandem", "accu-chek-mobile", "accu-chek-360", "diabetes-m"]
 
-  /// If columns are moved, a format gives the same readings or refuses the table.
+  /// If columns are moved, a format reads the same readings or refuses the table.
   @Test(arguments: ExportTable.all, UInt64(1)...5)
   func tableColumnsInAnotherOrderAreReadTheSameOrNotAtAll(_ table: ExportTable, _ seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
@@ -239,9 +240,8 @@ import Testing
 
   /// Without the column of glucose, the table is not recognised or its values are missing. No other column is
   /// read instead.
-  @Test(arguments: ExportTable.all) func aTableWithoutTheColumnOfGlucoseGivesNoReading(_ table: ExportTable)
-    throws
-  {
+  @Test(arguments: ExportTable.all)
+  func aTableWithoutTheColumnOfGlucoseProducesNoReading(_ table: ExportTable) throws {
     let place = try #require(table.cells.firstIndex(of: "{value}"))
     let order = table.header.indices.filter { $0 != place }
     let text = table.head(order: order) + table.row(Self.first, "104", order: order)

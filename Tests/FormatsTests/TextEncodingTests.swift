@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: [TextEncoding.utf8, .utf16LittleEndian, .utf16BigEndian], [false, true])
-  func anInputInAnyUnicodeEncodingGivesTheSameItems(_ encoding: TextEncoding, _ marked: Bool) throws {
+  func anInputInAnyUnicodeEncodingHasTheSameItems(_ encoding: TextEncoding, _ marked: Bool) throws {
     let wanted = try items(Array(Self.text.utf8))
     #expect(wanted.count == 2)
     let bytes = Self.encoded(encoding, marked: marked)
@@ -81,7 +81,7 @@ import Testing
   }
   private static let text = Array(("time,glucose\n" + rows.joined()).utf8)
 
-  @Test func aGzipInputGivesTheSameItemsAsItsText() throws {
+  @Test func aGzipInputHasTheSameItemsAsItsText() throws {
     let plain = try ScratchFile(Self.text).readings()
     let packed = try ScratchFile(Deflate.gzip(Self.text)).readings()
     #expect(
@@ -108,7 +108,7 @@ import Testing
     #expect(reader.digest == digest.hexadecimal() && reader.end == .whole)
   }
 
-  @Test func aTruncatedGzipInputGivesItsCompleteRowsAndIsReported() throws {
+  @Test func aTruncatedGzipInputProducesItsCompleteRowsAndIsReported() throws {
     let bytes = try Deflate.gzip(Self.text)
     let result = try ScratchFile(bytes.dropLast(bytes.count / 20)).readings()
     #expect(result.readings.count > 1000 && result.readings.count < 5000)
@@ -147,8 +147,7 @@ import Testing
   }
 
   /// A block of bzip2 has more bytes than are read to recognise the format.
-  @Test(arguments: ["xz", "bzip2"]) func aCompressedInputGivesTheSameItemsAsItsText(_ program: String) throws
-  {
+  @Test(arguments: ["xz", "bzip2"]) func aCompressedInputHasTheSameItemsAsItsText(_ program: String) throws {
     let bytes = try packed(program)
     let plain = try ScratchFile(Self.text).readings()
     let whole = try ScratchFile(bytes).readings()
@@ -156,7 +155,7 @@ import Testing
   }
 
   @Test(arguments: ["gzip", "xz", "bzip2"])
-  func aCompressedInputTruncatedAfterItsFirstBlockGivesItsCompleteRows(
+  func aCompressedInputTruncatedAfterItsFirstBlockProducesItsCompleteRows(
     _ program: String
   ) throws {
     // With `-1`, a block of bzip2 has 100 kB, so some blocks are complete. gzip and xz unpack everything

@@ -80,8 +80,8 @@ import Testing
     #expect(try Rendering.items(ofText: text).first?.contains("\"fields\":\(fields)") == true)
   }
 
-  /// The API has milliseconds. The export of the web app has minutes under the same name, and no other difference in
-  /// every item.
+  /// The API has milliseconds. The export of the web app has minutes under the same name, and no other
+  /// difference in every item.
   @Test(arguments: [
     (["120", "90"], [120.0, 90]), (["5.39951666667", "1200"], [5.4, 1200]), (["1440", "0"], [1440, 0]),
     (["7200000", "5000"], [120, 0.08]), (["1500", "7200000"], [0.03, 120]),
@@ -223,7 +223,7 @@ import Testing
     #expect(lines[0] == lines[1] && lines[1] == lines[2])
   }
 
-  @Test func aTruncatedLastLineOfATidepoolTableGivesNoItem() throws {
+  @Test func aTruncatedLastLineOfATidepoolTableProducesNoItem() throws {
     let head = "type,time,deviceTime,uploadId,value\ncbg,2026-05-06T12:00:00Z,2026-05-06T14:00:00,u,5.5\n"
     for last in [
       "cbg,2026-05-06T12:05:00Z,2026-05-06T14:05:00,u", "cbg,2026-05-06T12:05:00Z,2026-05-06T14:05:00,u,1",

@@ -30,13 +30,13 @@ import Testing
 
   private func refusal(_ bytes: [UInt8]) throws -> String? { try ScratchFile(bytes).refusal() }
 
-  @Test func anXDripDatabaseGivesTheSameItemsAsItsRowsInJSON() throws {
+  @Test func anXDripDatabaseHasTheSameItemsAsItsRowsInJSON() throws {
     let expected = try Self.sampleItems()
     try #require(expected.count > 10)
     #expect(try items(ExportInputs(path: Self.sample.path)) == expected)
   }
 
-  @Test func anXDripDatabaseInAnArchiveOrPipeGivesTheSameItems() throws {
+  @Test func anXDripDatabaseInAnArchiveOrPipeHasTheSameItems() throws {
     let bytes = Array(try Data(contentsOf: Self.sample))
     let expected = try Self.sampleItems()
     let archive = try ScratchFile(
@@ -124,7 +124,7 @@ import Testing
     #expect(try file.refusal()?.contains("VACUUM INTO") == true)
   }
 
-  @Test func aDamagedXDripBackupGivesNoReading() throws {
+  @Test func aDamagedXDripBackupProducesNoReading() throws {
     let bytes = Array(try Data(contentsOf: Self.sample))
     #expect(try refusal(Array(bytes.prefix(60)))?.contains("truncated") == true)
     #expect(try refusal(Array(bytes.dropLast(600)))?.contains("truncated") == true)

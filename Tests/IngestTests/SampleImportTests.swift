@@ -54,7 +54,7 @@ import Testing
     ["nightscout/nightscout-entries-v1.json", "nightscout/nightscout-entries-v1.csv"],
     ["tidepool/tidepool.json", "tidepool/tidepool.csv", "tidepool/tidepool-pandas.ndjson"],
   ])
-  func importingTheSamplesInAnyOrderGivesTheSameReadings(_ samples: [String]) throws {
+  func importingTheSamplesInAnyOrderStoresTheSameReadings(_ samples: [String]) throws {
     func identities(_ order: [String]) throws -> [String] {
       let bench = try ImportBench()
       for sample in order { try bench.importSample(sample) }

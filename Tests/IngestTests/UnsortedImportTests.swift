@@ -13,8 +13,8 @@ import Testing
   private struct Stop: Error {}
   private static let header = "time,kind,glucose (mg/dL),device"
 
-  /// Rows of two kinds and two devices: 700 occur twice, two values round to the same tenth of mmol/L, and
-  /// one row in a repeated hour has an invalid value.
+  /// Rows of two kinds and two devices. 700 rows occur twice, two values round to the same tenth of mmol/L,
+  /// and one row in a repeated hour has an invalid value.
   private static let rows: [String] = {
     var rows = (0..<45_000).map { row in
       let time = DeviceTime(seconds: 1_735_689_600 + Int64(row) * 600).text
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: Seeds.share(of: Seeds.first(2), every: 2))
-  func aShuffledFileGivesTheSameStoreAsASortedFile(seed: UInt64) throws {
+  func aShuffledFileProducesTheSameStoreAsASortedFile(seed: UInt64) throws {
     let ordered = try ImportBench()
     let text = ([Self.header] + Self.rows).joined(separator: "\n") + "\n"
     let expected = try ordered.run(ordered.file("a.csv", text.utf8)).counts
@@ -57,7 +57,7 @@ import Testing
     #expect(try shuffled.content() == content)
   }
 
-  @Test func aReversedFileGivesTheSameStoreAsASortedFile() throws {
+  @Test func aReversedFileProducesTheSameStoreAsASortedFile() throws {
     let (ordered, reversed) = (try ImportBench(), try ImportBench())
     let text = ([Self.header] + Self.rows).joined(separator: "\n") + "\n"
     let expected = try ordered.run(ordered.file("a.csv", text.utf8)).counts

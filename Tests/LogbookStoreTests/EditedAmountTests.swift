@@ -114,7 +114,7 @@ import Testing
     #expect(try doses() == ([4], [3, 4]))
   }
 
-  /// The amounts of two exports, of which the first one's 2.5 is edited to 3, and the amounts that count then.
+  /// The amounts of two exports, and the amounts that count after the 2.5 of the first one is edited to 3.
   @Test(
     arguments: [
       ([2.5, 4], [9.5], [3, 4, 9.5]), ([2.5], [9.5, 4], [3, 4, 9.5]), ([2.5, 4], [2.5, 4], [3, 4]),
@@ -165,7 +165,8 @@ import Testing
     #expect(try doses(other) == ([3], [3, 9.5]))
   }
 
-  /// Exports of four ages state one dose with four amounts. Imports, edits, undos and redos come in any order.
+  /// Exports of four ages state one dose with four amounts. Imports, edits, undos and redos come in any
+  /// order.
   @Test(arguments: Seeds.share(of: Seeds.first(40), every: 4))
   func oneRecordOfASecondCountsInAnyOrder(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)

@@ -110,7 +110,7 @@ import Testing
   }
 
   /// The order of the imports does not matter if a person states when the export was made.
-  @Test func anExportWhoseTimeAPersonStatesIsFollowedInAnyOrder() throws {
+  @Test func anExportWithAStatedTimeWinsInEitherImportOrder() throws {
     let (complete, part) = exports(finger: (5.6, 6.5))
     for isFirst in [true, false] {
       let scratch = try ScratchStore()

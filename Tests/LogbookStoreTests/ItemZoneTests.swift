@@ -6,7 +6,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests the time zone that a person gives for one import. It is valid only for the items of this import.
+/// Tests the time zone that a person states for one import. It is valid only for the items of this import.
 @Suite struct ItemZoneTests {
   private static let (madrid, tokyo, newYork) = ("Europe/Madrid", "Asia/Tokyo", "America/New_York")
   private let scratch: ScratchStore

@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  /// Gives some readings a tick as their position. Depending on the device, it is a counter, an instant, or a
+  /// Makes a tick the position of some readings. Depending on the device, it is a counter, an instant, or a
   /// counter as large as an instant.
   private static func place(_ reading: inout Reading, _ number: Int, _ random: inout SeededGenerator) {
     if Int.random(in: 0..<5, using: &random) > 1 { return }

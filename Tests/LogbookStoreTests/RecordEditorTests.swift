@@ -153,7 +153,7 @@ import Testing
     #expect(try scratch.rows("SELECT version, deleted FROM record") == ["3 1", "3 1", "3 1"])
   }
 
-  @Test func aDeletedRecordCannotBeEditedOrGetRecords() throws {
+  @Test func aDeletedRecordCannotBeEditedAndNoRecordCanBeAddedToIt() throws {
     _ = try editor.add(draft(), guid: "a")
     _ = try editor.delete("a")
     #expect(try category { try editor.edit("a") { $0.fields["units"] = .number(1) } } == .missingInput)

@@ -278,7 +278,7 @@ import Testing
     #expect(try visibleCount() == 88)
   }
 
-  /// Each morning both pens give an equal dose. One of them gives two more doses a day.
+  /// Each morning both pens record an equal dose. One of them records two more doses a day.
   @Test func equalDosesOfTwoPensEachMorningStay() throws {
     func pen(_ name: String, hours: [Int64]) -> IngestBatch {
       Make.batch(

@@ -125,7 +125,7 @@ import Testing
       counts.newReadings == 0 && counts.knownReadings == 240 && counts.newRecords == 0
         && counts.knownRecords == 48)
     // The source states instants, so the shown times follow from the zone of the logbook. Only a zone that a
-    // person gives for the import would be used instead.
+    // person states for the import would be used instead.
     #expect(try shown(scratch) == before)
   }
 

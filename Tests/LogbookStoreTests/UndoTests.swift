@@ -129,7 +129,7 @@ import Testing
     #expect(try shown() == ["0:100", "1:100", "2:100", "3:100"])
   }
 
-  @Test func aPreviewOfUndoGivesTheCountsOfTheUndoAndChangesNothing() throws {
+  @Test func aPreviewOfUndoReturnsTheCountsOfTheUndoAndChangesNothing() throws {
     try scratch.ingest(sensor(0..<5))
     let content = try scratch.rows("SELECT * FROM record") + scratch.rows("SELECT * FROM withdrawn")
     let preview = try scratch.open(.reader).undoCounts(of: 1)

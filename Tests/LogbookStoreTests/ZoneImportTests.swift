@@ -7,7 +7,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// Tests time zones that a person gives for an import, and time zones that the system does not know.
+/// Tests time zones that a person states for an import, and time zones that the system does not know.
 @Suite struct ZoneImportTests {
   private static let day: Int64 = 86_400
   private let scratch: ScratchStore

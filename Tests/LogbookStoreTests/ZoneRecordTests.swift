@@ -164,7 +164,7 @@ import Testing
       }
     }
     #expect(try scratch.number("SELECT count(*) FROM reading") == 0)
-    // A time with an offset needs no zone. The first zone that a person gives becomes the zone of the
+    // A time with an offset needs no zone. The first zone that a person states becomes the zone of the
     // logbook.
     try store.ingest(source, isAtomic: false) { writer in
       try writer.write(Make.batch([Make.reading(.cbg, Make.milligrams(100), source: .stated)]))

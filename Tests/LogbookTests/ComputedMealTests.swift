@@ -18,7 +18,8 @@ struct ComputedMealTests {
     return Sample.record(.food, fields, at: seconds, source)
   }
 
-  /// A meal with fat, and what the program computed from it: this number of equal meals from an hour after it.
+  /// A meal with fat, and what the program computed from it: this number of equal meals from an hour after
+  /// it.
   private static func series(
     _ count: Int64, of grams: Double = 2.9, at seconds: Int64 = 39, every step: Int64 = half,
     _ source: CountingSource = trio

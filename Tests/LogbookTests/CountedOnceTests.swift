@@ -128,7 +128,7 @@ struct CountedOnceTests {
     }
     #expect(pair(100, 5.6) == 1 && pair(101, 5.6) == 1)
     #expect(pair(99, 5.6) == 2 && pair(102, 5.6) == 2)
-    // Programs convert by 18, 18.0182 or 18.01559, which gives 9.1 or 9.0.
+    // Programs convert by 18, 18.0182 or 18.01559, and the result is 9.1 or 9.0.
     #expect(pair(163, 9.1) == 1 && pair(163, 9.0) == 1)
     #expect(pair(163, 8.9) == 2 && pair(163, 9.2) == 2 && pair(160, 8.8) == 2)
     #expect(count(Sample.stick(100, at: 0, Sample.meter), Sample.stick(101, at: 0, Sample.app)) == 2)

@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  /// The fast conversion for few digits gives the same number as the system's parser.
+  /// The fast conversion for few digits returns the same number as the system's parser.
   @Test func aDecimalNumberInJSONIsReadAsTheNearestDouble() throws {
     for seed in UInt64(1)...3000 {
       var random = SeededGenerator(seed: seed)

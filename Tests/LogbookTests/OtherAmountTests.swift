@@ -9,7 +9,8 @@ struct OtherAmountTests {
   typealias Sample = CountingSample
   private static let day: Int64 = 86400
 
-  /// Equal doses of the diary and the phone, one each day at this number of seconds after the beginning of a minute.
+  /// Equal doses of the diary and the phone, one each day at this number of seconds after the beginning of a
+  /// minute.
   private static func equal(_ days: Range<Int64>, at seconds: Int64 = 33) -> [CountableItem?] {
     days.flatMap { day in
       [Sample.diary, Sample.phone].map { Sample.dose(2, at: day * Self.day + seconds, $0) }
@@ -97,14 +98,16 @@ struct OtherAmountTests {
     }
   }
 
-  /// A collecting program may state the foods of a meal one by one, so it is not known which one was corrected.
+  /// A collecting program may state the foods of a meal one by one, so it is not known which one was
+  /// corrected.
   @Test func severalAmountsOfOneSourceAtOneSecondAllCount() {
     let further = Sample.dose(3, at: 4 * Self.day + 3633, Sample.phone, id: "further")
     let ids = Self.ids(Self.equal(0..<10) + Self.corrected(4) + [further])
     #expect(ids.isSuperset(of: ["old 4", "new 4", "further"]))
   }
 
-  /// The extended part may be missing in one source. Which amount is whole is then not known, so there is no sum.
+  /// The extended part may be missing in one source. Which amount is whole is then not known, so there is no
+  /// sum.
   @Test func aDoseWithoutTheExtendedPartOfTheOtherOneIsNotLeftOut() {
     let doses = [
       Sample.dose(3, at: 4 * Self.day + 3633, Sample.diary, id: "part"),

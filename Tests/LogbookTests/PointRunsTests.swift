@@ -134,7 +134,7 @@ import Testing
 
   /// Sets are subtracted run by run. The results are runs again, and the time does not depend on the number
   /// of points.
-  @Test func subtractingFromAMillionPointsGivesRunsNotSinglePoints() {
+  @Test func subtractingFromAMillionPointsReturnsRunsNotSinglePoints() {
     let long = PointRuns(runs: [.init(first: Self.point(0), step: 1, count: 1 << 20)])
     let apart = PointRuns(runs: [.init(first: Self.point(0, 1), step: 1, count: 1 << 20)])
     #expect(long.subtracting(apart) == long && long.subtracting(long).isEmpty)

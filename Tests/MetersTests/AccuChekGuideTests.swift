@@ -54,7 +54,7 @@ struct AccuChekGuideTests {
     ("483", "Accu-Chek Aviva Connect", 20),
     ("982", "ReliOn Platinum", 20), ("123", "Accu-Chek 123", 20), ("", "Accu-Chek", 20),
   ])
-  func theModelNumberOfAnAccuChekGuideGivesTheProductName(number: String, product: String, limit: Double)
+  func theModelNumberOfAnAccuChekGuideDeterminesTheProductName(number: String, product: String, limit: Double)
     throws
   {
     var device = try MedicalDevice(parsing: Self.content(Self.attributes))

@@ -88,7 +88,7 @@ struct AccuChekMobileTests {
   private static let twelve =
     "Datum;Uhrzeit;Messwert;Einheit;Temperaturwarnung;Außerhalb Zielbereich;Sonstiges;Vor Mahlzeit;Nach Mahlzeit;"
     + "Nüchtern;Schlafenszeit;Funktionskontrolle" + String(repeating: " ", count: 100)
-  /// Column names in a language of which no report is known.
+  /// Column names in a language that no known report has.
   private static let unnamed = (1...12).map { "Columna \($0)" }
   private static let twelveRows = [
     "10.10.2016;13:15;91;mg/dl; ; ; ;X; ; ; ; ;", "10.10.2016;07:15;92;mg/dl; ; ; ; ; ;X; ; ;",
@@ -195,7 +195,7 @@ struct AccuChekMobileTests {
     }
   }
 
-  @Test func theLongNameOfTheReportFolderGivesTheMeterModel() throws {
+  @Test func theLongNameOfTheReportFolderStatesTheMeterModel() throws {
     var image = FaultyFATImage(width: 16)
     image.write([("A.CSV", Self.report(Self.rows))], in: "ACCU-C~1", longName: "Accu-Chek Mobile Größe 2")
     let meter = MeterConnection(DiskTransport(image), model: AccuChekMobileDriver.models[0]) { 0 }

@@ -78,7 +78,8 @@ import Testing
     }
   }
 
-  /// If Spike does not know the type of the insulin, its name or the hours for which it works show an injection.
+  /// If Spike does not know the type of the insulin, its name or the hours for which it works show an
+  /// injection.
   @Test(
     arguments: [
       ["insulinType": .text("Unknown"), "insulinName": .text("Toujeo"), "insulinDIA": .number(24)],

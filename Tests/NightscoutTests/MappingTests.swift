@@ -215,7 +215,7 @@ import Testing
     #expect(document.treatmentInstant?.milliseconds == 1_778_085_000_000)
   }
 
-  @Test func aTreatmentOfAnotherProgramGivesTheSameRecordAsItsImport() throws {
+  @Test func aTreatmentOfAnotherProgramProducesTheSameRecordAsItsImport() throws {
     let document = try document([
       "identifier": .text("6634c7c1d2f6b5a3e8f0a001"), "eventType": .text("Meal Bolus"), "carbs": .number(45),
       "insulin": .text("4.5"), "notes": .text("5 &lt; 6"), "created_at": .text("2026-05-06T16:30:00.000Z"),

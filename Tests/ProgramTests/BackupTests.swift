@@ -55,8 +55,8 @@ struct BackupTests {
     #expect(try mode(program.path("a.db")) == 0o600)
     #expect(try await readings(program, program.path("a.db")) == 300)
     #expect(try await bytes(backUp(program, "b.db")) == first)
-    // Other content gives another file. But the order of additions does not change the file, and neither does
-    // reading the store.
+    // Other content produces another file. But the order of additions does not change the file, and neither
+    // does reading the store.
     _ = try await program.run("add", "45g", "--quiet")
     #expect(try await bytes(backUp(program, "c.db")) != first)
     let again = try await program.shell(

@@ -82,8 +82,8 @@ struct CrashTests {
     #expect(zone.output == "timezone Europe/Madrid\n", "\(zone.errors)")
   }
 
-  /// The first import is stopped while it writes readings, so that a reader certainly runs at that time. Before the
-  /// tables are committed, a reader would wait for the import.
+  /// The first import is stopped while it writes readings, so that a reader certainly runs at that time.
+  /// Before the tables are committed, a reader would wait for the import.
   @Test(arguments: [false, true])
   func twoSimultaneousImportsAndAReaderAllSucceed(storeIsThere: Bool) async throws {
     let program = try Program()

@@ -50,7 +50,7 @@ struct DocumentExportTests {
   }
 
   @Test(arguments: forms)
-  func aDocumentExportGivesAFreshStoreTheSameReadings(_ form: String) async throws {
+  func aDocumentExportFillsAFreshStoreWithTheSameReadings(_ form: String) async throws {
     let program = try await program()
     let wanted = try await readings(program, form)
     #expect(wanted.count > 5)

@@ -38,7 +38,7 @@ struct NamedPipeTests {
     #expect(outcome.output.hasPrefix("0\n") && outcome.output.contains("new 1 · known 2"), "\(outcome)")
   }
 
-  @Test func aNamedPipeToWhichNothingIsWrittenGivesAnEmptyInput() async throws {
+  @Test func aNamedPipeToWhichNothingIsWrittenIsAnEmptyInput() async throws {
     let outcome = try await run("begin --quiet; : >pipe; wait $import; echo $?")
     #expect(outcome.output == "65\n", "\(outcome)")
   }

@@ -143,7 +143,7 @@ struct OtherZoneDiaryTests {
     #expect(try await Self.units(program) == 78)
   }
 
-  /// Two tables, of which the second one states none of the first one's doses at other times.
+  /// Two tables. The second one states none of the first one's doses at other times.
   private struct Regular: CustomTestStringConvertible {
     let testDescription: String
     let first: String

@@ -182,7 +182,7 @@ struct PipelineTests {
   ]
 
   @Test(arguments: [["csv"], ["ndjson"], ["csv", "--both-units"], ["ndjson", "--both-units"]])
-  func anExportChangesNothingInItsStoreAndGivesANewStoreTheSameContent(form: [String]) async throws {
+  func anExportChangesNothingInItsStoreAndFillsANewStoreWithTheSameContent(form: [String]) async throws {
     let program = try Program()
     for source in Self.sources {
       let outcome = try await program.run(

@@ -8,7 +8,7 @@ import Testing
 private typealias Figures = CountingFiguresTests
 private typealias Entry = CountingFiguresTests.Entry
 
-/// Tests statistics of two sources, one of which does not state the use of its doses.
+/// Tests statistics of two sources, if one source does not state the use of its doses.
 struct AllInsulinTests {
   private static let app = CountingSource(format: "contour")
 
@@ -181,7 +181,7 @@ struct AllInsulinTests {
     #expect(typed.doubts.allSatisfy { !$0.isAllInsulin })
   }
 
-  @Test func aDecisionAboutSourcesWithoutUseGivesASum() {
+  @Test func aDecisionAboutSourcesWithoutUseAllowsASum() {
     let own = Self.diary()
     let all = own + Self.sums(own, periodSeconds: 86_400)
     let total = own.reduce(0) { $0 + $1.amount }

@@ -177,7 +177,7 @@ import Testing
     #expect(result.doubts.isEmpty && result.total.amounts.bolus.sum == 108)
   }
 
-  // MARK: Three sources, two of which repeat the third
+  // MARK: Three sources, if two of them repeat the third
 
   @Test func dosesCountOnceIfTwoOtherSourcesEachRepeatHalfOfThem() {
     let own = Self.doses(Figures.diary)

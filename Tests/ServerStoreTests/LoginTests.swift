@@ -94,7 +94,7 @@ import Testing
     #expect(try logins.list().map(\.logbook) == ["one", "one", "two"])
   }
 
-  @Test func aTokenGivesAccessOnlyToTheLogbookOfItsLogin() async throws {
+  @Test func aTokenGrantsAccessOnlyToTheLogbookOfItsLogin() async throws {
     let logins = try opened()
     try add(logins, "a", "one")
     try add(logins, "b", "two")

@@ -4,8 +4,9 @@ import Foundation
 import Glibc
 import Logbook
 
-/// A simulated device on a connection to the kernel's `vhci_hcd`: USB/IP after its handshake, in which every
-/// message begins with 48 bytes in network order (`Documentation/usb/usbip_protocol.rst`).
+/// A simulated device on a connection to the kernel's `vhci_hcd`. The connection uses USB/IP after its
+/// handshake. There, every message begins with 48 bytes in network order
+/// (`Documentation/usb/usbip_protocol.rst`).
 ///
 /// Only one thread uses a connection. If the device has no data for a transfer, the transfer stays pending.
 /// The device can only have more data after it received something, so pending transfers are tried again

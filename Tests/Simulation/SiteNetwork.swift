@@ -30,7 +30,7 @@ package struct SiteWire: HTTPTransport {
 /// The network between the nodes and a site. A call of the remote sends several requests, and a fault affects
 /// only one of them. Each request advances the site's clock.
 actor SiteNetwork: HTTPTransport {
-  /// On average, one of this number of requests has a fault: the request is lost, its answer is lost, it
+  /// On average, one of this number of requests has a fault. The request is lost, its answer is lost, it
   /// arrives late or twice, or the site fails.
   private static let trouble = 8
 

@@ -12,7 +12,7 @@ extension World {
     try ingest(batch, node)
   }
 
-  /// Imports readings in a zone that a person gives. This zone is often the zone of the logbook.
+  /// Imports readings in a zone that a person states. This zone is often the zone of the logbook.
   func importGiven(_ node: SimulatedNode) throws {
     let base = try node.baseZone().split(separator: " ").first.map(String.init)
     let name = random.once(in: 2) ? base ?? "UTC" : drawZone()

@@ -39,7 +39,7 @@ extension World {
     do {
       try await session.compare()
     } catch let error as ServiceError where error == .nodeReused {
-      // Two copies of a store still have the same node id. An upload gives one of them another id.
+      // Two copies of a store still have the same node id. An upload changes the id of one of them.
       _ = try await uploadFindsNothing(node)
       try await session.compare()
     }

@@ -195,8 +195,8 @@ private actor PartsRemote: LogbookService, PartService {
   @Test func aDownloadInterruptedInOldReadingsContinuesThereWithoutGaps() async throws {
     try await fill("a", days: [300, 200, 100, 150], perDay: 10)
     let b = try await store("b")
-    // The nine steps are: `begin`, three empty pushes, and requests for the logbook, the changes, the
-    // records, the recent readings and the first page of old readings.
+    // The nine steps are `begin`, three empty pushes, and five requests. These are for the logbook, the
+    // changes, the records, the recent readings and the first page of old readings.
     try await upload(b, steps: 9)
     #expect(try held(b) == 10)
     // These readings are old, but they are uploaded only after the download began. So they arrive with the

@@ -8,8 +8,8 @@ import Testing
 
 @testable import Sync
 
-/// Tests two entries that contain each other: one person moved the first entry into the second, while
-/// another person moved the second entry into the first. Also tests how a third store handles such entries.
+/// Tests two entries that contain each other. One person moved the first entry into the second, while another
+/// person moved the second entry into the first. Also tests how a third store handles such entries.
 @Suite(.timeLimit(.minutes(10))) struct NestingConflictTests {
   private func move(_ guid: String, into entry: String?, _ node: SimulatedNode) throws {
     _ = try node.editor().edit(guid) { $0.entryGuid = entry }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Sync
 
-/// Tests requests of which the server accepts only some items.
+/// Tests requests if the server accepts only some of their items.
 @Suite struct PartialTests {
   @Test func aConflictDoesNotDelayOtherItems() async throws {
     let scene = try await Scene()

@@ -108,7 +108,7 @@ struct ReplacedContentTests {
 
   /// Both stores import the later export before they first upload, and one store undoes its import.
   @Test(arguments: [false, true])
-  func anUndoBeforeTheFirstUploadGivesWayToTheImportOfAnotherStore(_ undoneIsSentFirst: Bool)
+  func anUndoBeforeTheFirstUploadYieldsToTheImportOfAnotherStore(_ undoneIsSentFirst: Bool)
     async throws
   {
     let scene = try await Scene()
@@ -148,7 +148,7 @@ struct ReplacedContentTests {
     }
   }
 
-  /// No export states what a person wrote, so it never gives way to an export.
+  /// No export states what a person wrote, so no export ever replaces it.
   @Test func anUndoBeforeTheFirstUploadIsAConflictWithAnEdit() async throws {
     let scene = try await Scene()
     try scene.a.importDiary(carbs: 80, generatedAt: 6)
@@ -161,8 +161,8 @@ struct ReplacedContentTests {
     #expect(try scene.a.records()[Self.guid]?.state.fields["text"] == .text("soup"))
   }
 
-  /// Both stores imported the latest and the earliest export. After the undo in one store, it imports the earliest
-  /// one, which the other store also states.
+  /// Both stores imported the latest and the earliest export. After the undo in one store, it imports the
+  /// earliest one, which the other store also states.
   @Test func anEarlierExportDoesNotReplaceTheLatestOneOfAnotherStore() async throws {
     let scene = try await Scene()
     try scene.b.importDiary(carbs: 30, generatedAt: 5)
@@ -178,9 +178,9 @@ struct ReplacedContentTests {
     try expect(80, scene)
   }
 
-  /// The source deleted the record and brought it back later, as with an undo in an app. Each store imports one of the two
-  /// exports.
-  @Test(arguments: [false, true]) func anEarlierDeletionAtTheSourceGivesWayToALaterExportOfAnotherStore(
+  /// The source deleted the record and brought it back later, as with an undo in an app. Each store imports
+  /// one of the two exports.
+  @Test(arguments: [false, true]) func anEarlierDeletionAtTheSourceYieldsToALaterExportOfAnotherStore(
     _ deletionIsSentFirst: Bool
   ) async throws {
     let scene = try await Scene()

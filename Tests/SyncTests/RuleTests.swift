@@ -148,7 +148,7 @@ import Testing
     Rule(
       "A later export corrects what an import on any store wrote, and never what a person wrote.",
       ("SyncTests/ImportedCorrectionTests", "aLaterExportCorrectsARecordThatAnotherStoreImported"),
-      ("SyncTests/ReplacedContentTests", "anUndoBeforeTheFirstUploadGivesWayToTheImportOfAnotherStore"),
+      ("SyncTests/ReplacedContentTests", "anUndoBeforeTheFirstUploadYieldsToTheImportOfAnotherStore"),
       ("SyncTests/ReplacedContentTests", "anUndoBeforeTheFirstUploadIsAConflictWithAnEdit"),
       ("SyncTests/ImportedCorrectionTests", "anEarlierExportDoesNotRevertARecordThatAnotherStoreImported"),
       ("SyncTests/ImportedCorrectionTests", "anEditByAPersonIsKeptInEveryStore")),

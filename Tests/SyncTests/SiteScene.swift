@@ -107,7 +107,8 @@ final class SiteScene {
 
   /// Imports readings of one device and records into a store.
   ///
-  /// - Parameter generatedAt: the time of the newest item in the export, by which the ages of exports are compared.
+  /// - Parameter generatedAt: the time of the newest item in the export, by which the ages of exports are
+  ///   compared.
   func ingest(
     _ name: String, _ readings: [Reading], _ device: Device = meter, records: [ImportedRecord] = [],
     generatedAt: Int64? = nil

@@ -9,8 +9,8 @@ import Testing
 
 @testable import Sync
 
-/// Tests undone imports on a site, which gets no hidden items. What the site has from another store must replace
-/// the content that only an undone import wrote, and must never replace what a person wrote.
+/// Tests undone imports on a site, which gets no hidden items. What the site has from another store must
+/// replace the content that only an undone import wrote, and must never replace what a person wrote.
 @Suite(.timeLimit(.minutes(10))) struct SiteUndoneImportTests {
   private static let now = SiteScene.clock / 1000
   private static let meal = Digest.uuid(of: ["record", "test", "row"])
@@ -18,8 +18,8 @@ import Testing
 
   init() throws { scene = try SiteScene() }
 
-  /// Imports an export with one meal. The times of the readings and of the meal are older than two days, so that
-  /// an upload reads them in the history only.
+  /// Imports an export with one meal. The times of the readings and of the meal are older than two days, so
+  /// that an upload reads them in the history only.
   private func importMeal(
     _ name: String, _ carbs: Double, _ age: Int64, readings: [Reading] = []
   ) throws {
@@ -156,7 +156,8 @@ import Testing
     try await expect(30)
   }
 
-  /// Store b has passed the change of store a without storing it, as another version of the program may have done.
+  /// Store b has passed the change of store a without storing it, as another version of the program may have
+  /// done.
   @Test func verifyFetchesAContentThatAnUndoneImportHides() async throws {
     try importMeal("a", 10, 6)
     try await finish("a")
@@ -209,7 +210,8 @@ import Testing
       }
     }
     for _ in 0..<3 { try await finish("a", "b", "c") }
-    // A redo writes its content as an edit. If another store changed the record meanwhile, a person must decide.
+    // A redo writes its content as an edit. If another store changed the record meanwhile, a person must
+    // decide.
     let conflicts = try names.map { try scene.store($0).overview(ingests: 0).conflicts }
     if conflicts.contains(where: { $0 > 0 }) { return }
     let latest = imported.subtracting(undone).compactMap { ages[$0] }.max()
@@ -226,8 +228,8 @@ import Testing
 
   private static let sensor = SiteScene.sensor((0..<9).map { 100 + Double($0) })
 
-  /// Both stores imported the same export. The undo in one store removes the items from the site before that store
-  /// knows of the import in the other.
+  /// Both stores imported the same export. The undo in one store removes the items from the site before that
+  /// store knows of the import in the other.
   @Test func itemsOfAnotherStoreReturnToTheSiteWithItsNextUpload() async throws {
     for name in ["a", "b"] {
       try importMeal(name, 30, 5, readings: Self.sensor)

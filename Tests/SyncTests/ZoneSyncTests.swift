@@ -346,7 +346,7 @@ extension SimulatedNode {
     try importReadings(readings, serial: "U", zone: Self.given(name))
   }
 
-  /// Imports one reading for each of `devices` devices, and `meals` meals, with a zone that a person gives.
+  /// Imports one reading for each of `devices` devices, and `meals` meals, with a zone that a person states.
   /// The time at which the zone was stated is the same in every store.
   fileprivate func importGiven(_ name: String, devices: Int, meals: Int = 0) throws {
     var batch = IngestBatch()

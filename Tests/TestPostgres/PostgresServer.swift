@@ -145,7 +145,7 @@ extension PostgresServer {
     isRoot ? "setpriv --reuid=postgres --regid=postgres --clear-groups" : "exec"
   }
 
-  /// Runs `body` on this thread with no signal blocked. Children inherit what is blocked: the threads that
+  /// Runs `body` on this thread with no signal blocked. Children inherit what is blocked. The threads that
   /// run tasks block most signals, and a shell that does not receive SIGCHLD waits forever for a process that
   /// has ended.
   private static func withoutBlockedSignals(_ body: () throws -> Void) rethrows {

@@ -11,7 +11,7 @@ import Testing
 /// - the texts of pages for unknown paths, and the stack of the server's own errors, which describe its files
 /// - the version of the database, and the settings in `status`, which differ between sites
 /// - the text of a refused bulk write, which is from the database; its code and index are compared
-/// - the ETag of `properties` and `ddata`, of which the recordings have only some members
+/// - the ETag of `properties` and `ddata`, since the recordings have only some of their members
 /// - whether an answer is late, except for requests that name an address, because a busy machine also answers
 ///   late
 @Suite(.timeLimit(.minutes(10)))

@@ -6,7 +6,7 @@ import Testing
 /// Tests properties of scripted servers on which all test suites rely.
 @Suite(.timeLimit(.minutes(5)))
 struct ScriptedServerTests {
-  /// The system gives the number of a closed socket to the next socket, so the next server can get it.
+  /// The system assigns the number of a closed socket to the next socket, so the next server can get it.
   @Test func aStoppedServerDoesNotAnswerClientsOfTheNextServer() throws {
     for number in 0..<1000 {
       let server = try ScriptedServer { _ in .status(200, Array("\(number)".utf8)) }

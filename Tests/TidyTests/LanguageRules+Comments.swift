@@ -9,7 +9,8 @@ extension LanguageRules {
     ("whoever", "the caller, callers"), ("so many", "N, at most N"), ("has to", "must"), ("have to", "must"),
     ("is to be", "is, must"), ("are to be", "are, must"), ("stands", "is, is stored"), ("alone", "only"),
     ("beside", "next to, with"), ("tells", "states, reports"), ("of its own", "separate, its"),
-    ("says", "states, names, means"),
+    ("says", "states, names, means"), ("gives", "returns, has, states, produces"),
+    ("of which", "a sentence with the subject first"), ("as many as", "N, at most N, the same number"),
   ]
 
   /// The longest sentence in words, where code in backticks counts as one word.
@@ -130,12 +131,13 @@ extension LanguageRules {
       .map { $0.offset.isMultiple(of: 2) ? String($0.element) : "x" }.joined()
   }
 
-  /// The number of words in each sentence. A colon ends a sentence as well.
+  /// The number of words in each sentence. A colon does not end a sentence. What it introduces counts as
+  /// well, unless that is a list or a line of code, which is not part of the paragraph.
   private static func sentenceLengths(_ text: String) -> [Int] {
     var (lengths, count): ([Int], Int) = ([], 0)
     for word in text.split(separator: " ") {
       if word.contains(where: { $0.isLetter || $0.isNumber }) { count += 1 }
-      if let last = word.last(where: { !")]\"'".contains($0) }), ".!?:".contains(last) {
+      if let last = word.last(where: { !")]\"'".contains($0) }), ".!?".contains(last) {
         lengths.append(count)
         count = 0
       }

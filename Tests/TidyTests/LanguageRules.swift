@@ -50,7 +50,7 @@ enum LanguageRules {
   private static let behind = (word: "behind", better: "after, past")
 
   /// Whether a text has `behind` for something that follows or remains. A server may be `behind` a proxy or a
-  /// balancer, and a clock `behind` another one: messages about clocks have a literal with only this word.
+  /// balancer, and a clock `behind` another one. Messages about clocks have a literal with only this word.
   private static func misusesBehind(_ words: String) -> Bool {
     let rest = [" behind a proxy ", " behind a balancer "].reduce(words) { $0.replacing($1, with: " ") }
     return rest.holds(" behind ") && rest != " behind "

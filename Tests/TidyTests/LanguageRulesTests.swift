@@ -126,4 +126,16 @@ import Testing
     #expect(count(25) == 0 && count(25, 25, 25) == 0)
     #expect(count(26) == 1 && count(3, 26, 25, 27) == 2)
   }
+
+  @Test(
+    arguments: [
+      (" ", 26, 1), (" ", 25, 0), ("\n/// ", 26, 1), ("\n///\n/// ", 40, 0), ("\n/// - ", 40, 0),
+      ("\n/// - a:\n/// - ", 40, 0),
+    ])
+  func aColonEndsASentenceOnlyBeforeAList(_ separator: String, _ total: Int, _ count: Int) {
+    let words = Array(repeating: "word", count: total / 2).joined(separator: " ")
+    let rest = Array(repeating: "word", count: total - total / 2).joined(separator: " ")
+    let text = "/// \(words):\(separator)\(rest)."
+    #expect(LanguageRules.hardWords(SourceFile("Sources/A/B.swift", text)).count == count, "\(text)")
+  }
 }

@@ -4,6 +4,8 @@
 enum SourceRules {
   static let maxFunctionLines = 70
   static let maxFileLines = 600
+  /// The `lineLength` of `.swift-format`, whose linter does not check comments.
+  static let maxCommentColumns = 110
 
   /// The rooms, which are the modules of `Sources`, by row, with the bottom row first. A room only imports
   /// rooms of lower rows.
@@ -83,6 +85,14 @@ enum SourceRules {
       + file.functions.filter { $0.length > maxFunctionLines }.map {
         "\(file.path):\($0.line): a function of \($0.length) lines"
       }
+  }
+
+  /// The lines of comments that are too wide, with their indentation.
+  static func wideComments(_ file: SourceFile) -> [String] {
+    file.numbered.filter { _, line in
+      line.utf8.count > maxCommentColumns && line.drop { $0 == " " }.hasPrefix("//")
+        && line.count > maxCommentColumns
+    }.map { "\(file.path):\($0.number): a comment of \($0.line.count) columns" }
   }
 
   /// Calls and words that `Sources` must not contain.
@@ -170,7 +180,7 @@ enum SourceRules {
   /// Names of values with subscripts that are not rows of a database.
   private static let noRows: Set<Substring> = ["parts"]
 
-  /// Values that are read from a row of a database without an error: GRDB ends the program if a damaged row
+  /// Values that are read from a row of a database without an error. GRDB ends the program if a damaged row
   /// holds NULL or another type. `StoredRow` has subscripts that throw. Dictionaries that trap on a repeated
   /// key are found, too, since a damaged index can have one.
   static func uncheckedRows(_ file: SourceFile) -> [String] {

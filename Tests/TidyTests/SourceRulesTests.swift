@@ -72,6 +72,17 @@ import Testing
   }
 
   @Test(arguments: [
+    ("// ", "a", 107, 0), ("// ", "a", 108, 1), ("  /// ", "a", 105, 1), ("  /// ", "é", 104, 0),
+    ("  /// ", "é", 105, 1), ("let a = 1  // ", "a", 110, 0),
+  ])
+  func theSourceCheckReportsOnlyWideLinesOfComments(
+    _ start: String, _ letter: String, _ letters: Int, _ count: Int
+  ) {
+    let text = "\n" + start + String(repeating: letter, count: letters) + "\n"
+    #expect(SourceRules.wideComments(SourceFile("A.swift", text)).count == count)
+  }
+
+  @Test(arguments: [
     "print(1)", "  Swift.print(1)", "let a = try! b()", "a as! B", "fatalError(\"\")", "// TODO: more",
     "// FIXME",
   ])

@@ -49,6 +49,14 @@ import Testing
     #expect(try (swiftSources() + tests).flatMap(SourceRules.lengths) == [])
   }
 
+  @Test func noLineOfACommentIsWiderThanTheFormatterAllows() throws {
+    let settings = try String(
+      contentsOf: SourceFile.root.appending(path: ".swift-format"), encoding: .utf8)
+    #expect(settings.contains("\"lineLength\": \(SourceRules.maxCommentColumns),"))
+    let tests = try SourceFile.all(in: "Tests").filter(\.isSwift)
+    #expect(try (swiftSources() + tests).flatMap(SourceRules.wideComments) == [])
+  }
+
   @Test func sourcesHaveNoForcedUnwrapUnfinishedWorkOrPrint() throws {
     #expect(try swiftSources().flatMap(SourceRules.words) == [])
   }

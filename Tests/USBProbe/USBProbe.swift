@@ -6,7 +6,7 @@ import USBTransport
 
 /// Lists the bus (`list`), or performs exchanges with one device: `1A79:7410 hid send=58 receive=64@200`.
 ///
-/// Each exchange gives one line: the received bytes as hexadecimal digits, or the error. A failure is a
+/// Each exchange prints one line: the received bytes as hexadecimal digits, or the error. A failure is a
 /// separate line.
 @main
 struct USBProbe {

@@ -4,7 +4,7 @@ import Logbook
 
 /// Writes the rows of a sheet as CSV with commas, in pieces. Line N is row N, so that messages name the row
 /// that a person sees. A line break in a cell is kept, in quotes. Each row is at least as wide as the widest
-/// row before it, as in CSV of spreadsheet programs: a sheet does not store empty cells at the end of a row.
+/// row before it, as in CSV of spreadsheet programs. A sheet does not store empty cells at the end of a row.
 struct SheetText {
   /// The maximum number of rows that office programs write.
   static let maxRows = 1 << 20

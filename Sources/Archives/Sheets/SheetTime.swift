@@ -16,8 +16,8 @@ enum CellForm: UInt8 {
 /// Dates and times of sheets as text: `2026-05-01`, `08:10:00` or `2026-05-01 08:10:00`, independent of the
 /// order of day and month on display.
 ///
-/// The number of a time in a sheet is rarely exact, so it is rounded to the nearest second. A program that writes all digits
-/// of a time with milliseconds is the exception.
+/// The number of a time in a sheet is rarely exact, so it is rounded to the nearest second. A program that
+/// writes all digits of a time with milliseconds is the exception.
 struct SheetTime {
   /// The date as days since 1970, the seconds of the day and the milliseconds of the second.
   private(set) var day: Int
@@ -53,8 +53,9 @@ struct SheetTime {
   /// The largest difference of an exact time from a whole number of milliseconds.
   private static let tolerance = 0.01
 
-  /// The time of a number of days as it is in a file. It has milliseconds if the number has enough decimals and is that
-  /// of a whole millisecond. Sums of times in a sheet are slightly below or above a second, and get none.
+  /// The time of a number of days as it is in a file. It has milliseconds if the number has enough decimals
+  /// and is that of a whole millisecond. Sums of times in a sheet are slightly below or above a second, and
+  /// get none.
   init?(serial: Double, decimals: Int, is1904: Bool) {
     guard let midnight = SheetTime(serial: serial.rounded(.down), is1904: is1904) else { return nil }
     self.init(serial: serial, is1904: is1904)

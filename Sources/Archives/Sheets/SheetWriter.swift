@@ -157,8 +157,8 @@ struct DateColumns {
     columns[column].unambiguousDates += 1
   }
 
-  /// The first column, from 0, in which a program swapped day and month: it has dates, none of them after the
-  /// 12th of a month, and texts that are dates. Nil if there is none.
+  /// The first column, from 0, in which a program swapped day and month; nil if there is none. It has dates,
+  /// none of them after the 12th of a month, and texts that are dates.
   var exchanged: Int? {
     columns.firstIndex { $0.hasDates && !$0.hasLateDays && $0.unambiguousDates >= Self.minTexts }
   }

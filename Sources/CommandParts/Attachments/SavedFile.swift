@@ -63,8 +63,8 @@ extension SavedFile {
     }
   }
 
-  /// Gives the complete file its name. If existing files must not be replaced, this uses a hard link, which
-  /// fails if a file of this name was created in the meantime.
+  /// Moves the complete file to its final name. If existing files must not be replaced, this uses a hard
+  /// link, which fails if a file of this name was created in the meantime.
   private func moveIntoPlace(_ temporary: [CChar]) throws {
     // Writing takes a while, and a store may have been created at this path in the meantime. So the path is
     // checked again.

@@ -6,7 +6,7 @@ import Meters
 /// Rules for udev that make meters accessible. Each rule is for exactly one pair of USB ids that a driver
 /// knows.
 ///
-/// The tag `uaccess` gives access to the person at the computer, and the group gives it to cron jobs. All
+/// The tag `uaccess` grants access to the person at the computer, and the group grants it to cron jobs. All
 /// other users get no access.
 package enum UdevRules {
   /// The lines of a file with rules for the models of these drivers. With `shared`, they include ids that

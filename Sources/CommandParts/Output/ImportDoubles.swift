@@ -18,7 +18,8 @@ package struct ImportDoubles {
   private(set) var counts: [Line: Int] = [:]
   /// The numbers of new items that another source states with another amount.
   private(set) var otherAmounts: [Line: Int] = [:]
-  /// The numbers of new items that are other states of items that a person edited. `other` is the source itself.
+  /// The numbers of new items that are other states of items that a person edited. `other` is the source
+  /// itself.
   private(set) var edited: [Line: Int] = [:]
   /// The numbers of new finger sticks that only repeat a sensor's values. `other` is the sensor.
   private(set) var sensorCopies: [Line: Int] = [:]

@@ -87,8 +87,8 @@ package struct ItemDetails {
     return try parts + moreLines(item)
   }
 
-  /// The text of a column if it differs from that in an export: numbers as the meter shows them, and flags
-  /// only if they are set. Otherwise nil.
+  /// The text of a column if it differs from that in an export, otherwise nil. Numbers are as the meter shows
+  /// them, and flags have a text only if they are set.
   private func shown(_ column: GlucoportColumn, of item: StoredItem) -> String? {
     let reading: StoredReading
     switch item {

@@ -60,8 +60,8 @@ package struct TableWriter: ItemWriter {
     if !marks.isEmpty { text += "  \(marks)" }
     if showsIDs, !isLong { text += "  \(reading.shortID)" }
     if isLong { text += mark(reading.syncState(activity)) }
-    // The bar of a value in the target range ends with blanks. They would wrap on a narrow terminal, and show in
-    // comparisons of two outputs.
+    // The bar of a value in the target range ends with blanks. They would wrap on a narrow terminal, and show
+    // in comparisons of two outputs.
     while bars != nil, text.last == " " { text.removeLast() }
     return text
   }

@@ -165,7 +165,7 @@ private struct FailureObject: Encodable {
   }
 }
 
-/// Shortens a text to fewer columns than a terminal has, with `…` at the end: a line of full width would make
+/// Shortens a text to fewer columns than a terminal has, with `…` at the end. A line of full width would make
 /// some terminals begin another line. Each character from U+1100 on counts as two columns, so the text is
 /// never too wide.
 func fitting(_ text: String, columns: Int) -> String {

@@ -109,7 +109,7 @@ extension PersonList {
     all.first { $0.name != name && $0.hasStore(path) }
   }
 
-  /// Gives a person another name.
+  /// Renames a person.
   ///
   /// - Throws: `Failure` of category `missingInput` for an unknown person; of `usage` for a name that is not
   ///   valid or not free.

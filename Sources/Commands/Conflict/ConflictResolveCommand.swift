@@ -225,8 +225,7 @@ struct ConflictCommand: ParsableCommand {
     subcommands: [ConflictListCommand.self, ConflictShowCommand.self, ConflictResolveCommand.self])
 }
 
-/// `glucoport conflict list`: lists the records in conflict, for each of which a person must choose a
-/// version.
+/// `glucoport conflict list`: lists the records in conflict. A person must choose a version of each of them.
 struct ConflictListCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
@@ -322,8 +321,8 @@ enum ConflictText {
       "\(conflict.mine.deviceTime.text.replacing("T", with: " "))\(mark)  \(kind)\(blanks) \(conflict.guid.prefix(8))  \(reason(conflict))"
   }
 
-  /// All lines about a conflict: the record, the times of both edits, and each differing field or other
-  /// member of the record with its text in every version.
+  /// All lines about a conflict. They are the record, the times of both edits, and each differing field or
+  /// other member of the record with its text in every version.
   static func lines(_ conflict: RecordConflict) -> [String] {
     var lines = [line(conflict), "  id      \(conflict.guid)"]
     if conflict.cause == .edited {

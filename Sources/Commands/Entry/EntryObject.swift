@@ -71,7 +71,8 @@ struct EntryObject {
 
   /// The entry that the object describes.
   ///
-  /// - Parameter ids: gives ids to items without one. If the object has no time, random ids are used instead.
+  /// - Parameter ids: creates the ids of items without one. If the object has no time, random ids are used
+  ///   instead.
   func entry(_ ids: EntryIDs, zone: LogbookZone) throws -> TypedEntry {
     guard !isDeleted else {
       throw Failure(.badInput, "a deleted record cannot be added; 'glucoport import' takes over deletions")

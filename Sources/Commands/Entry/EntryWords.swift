@@ -283,8 +283,8 @@ extension EntryWords {
       && (values["units"] != nil || values["rate"] != nil)
   }
 
-  /// Whether a number and the next word may be one number that was typed with a blank: '1 000 steps' for 1000
-  /// steps, or '4 5U' for 4.5 U.
+  /// Whether a number and the next word may be one number that was typed with a blank. Examples are '1 000
+  /// steps' for 1000 steps, and '4 5U' for 4.5 U.
   private static func mayBeOne(_ number: String, _ next: String) -> Bool {
     guard beginsNumber(next[...]), number.utf8.allSatisfy(isDigit) else { return false }
     let digits = next.utf8.prefix(while: isDigit)

@@ -210,7 +210,7 @@ struct PersonObject: Encodable {
   }
 }
 
-/// `glucoport person rename`: gives a person another name.
+/// `glucoport person rename`: changes the name of a person.
 struct PersonRenameCommand: PrintingCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(

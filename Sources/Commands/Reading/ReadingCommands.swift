@@ -126,7 +126,7 @@ struct ReadingChoice: ParsableArguments {
     return (range[0], range[1])
   }
 
-  /// The reading with this id.
+  /// - Throws: `Failure` of category `missingInput` if no reading has this id.
   func reading(_ id: String, _ store: Store) throws -> StoredReading {
     guard let reading = try store.reading(at: id) else {
       throw Failure(

@@ -7,9 +7,9 @@ import Report
 
 /// The copies of a dose or a meal that other sources state, and that do not count as long as this one does.
 ///
-/// If the record is edited, hidden or deleted, a copy counts instead of it or in addition to it. If the record
-/// itself is a copy, its original continues to count. In both cases a person must know, since the total of the
-/// day is not the expected one.
+/// If the record is edited, hidden or deleted, a copy counts instead of it or in addition to it. If the
+/// record itself is a copy, its original continues to count. In both cases a person must know, since the
+/// total of the day is not the expected one.
 struct RecordCopies {
   private struct Copy {
     let guid: String

@@ -254,7 +254,6 @@ extension ZoneChoice: ExpressibleByArgument {}
 struct UploadRun {
   /// The store, opened in the role for syncing.
   let store: Store
-  /// The setting of the remote.
   let setting: RemoteSetting
   private let lock: UploadLock
 

@@ -176,8 +176,8 @@ extension FolderFacts {
     return [Finding(.folders, .warn, free + "; \(needed >> 20) MiB are needed for safe imports and backups")]
   }
 
-  /// The finding about files next to the store that may no longer be needed: files with rejected rows,
-  /// partial files, and copies from before a migration.
+  /// The finding about files next to the store that may no longer be needed. These are files with rejected
+  /// rows, partial files, and copies from before a migration.
   var leftovers: [Finding] {
     let found = names.filter { name in
       name.hasSuffix(".rejects") || name.hasSuffix(".part") || name.contains(".db.before-")

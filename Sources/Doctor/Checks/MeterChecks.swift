@@ -20,7 +20,7 @@ package struct MeterFacts: Sendable {
     package var kernelDrivers: [String]
     /// Another reason why a session would fail; nil if none is known.
     package var obstruction: Failure?
-    /// The command that gives this user permission to open the meter.
+    /// The command that grants this user permission to open the meter.
     package var permissionCommand: String
 
     /// A connected meter.

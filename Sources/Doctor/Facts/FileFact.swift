@@ -86,7 +86,6 @@ enum SystemText {
   }
 }
 
-/// The file system of a file.
 package struct FileSystemFact: Hashable, Sendable {
   /// The kind of file system, which determines whether a store can be used on it.
   package enum Kind: Hashable, Sendable {

@@ -233,9 +233,9 @@ extension AppleHealthFormat {
 /// Numbers equal doses and meals of an export of Apple Health.
 ///
 /// HealthKit stores a sample once, and the export lists each sample once at the top level. So equal samples
-/// of one second are different doses or foods: food diaries give all foods of a meal the time of the meal.
-/// The id of the first of several equal samples is its text. The ids of the others also have a number. A
-/// later export with the same samples gives the same ids.
+/// of one second are different doses or foods: food diaries write the time of the meal for all its foods. The
+/// id of the first of several equal samples is its text. The ids of the others also have a number. A later
+/// export with the same samples has the same ids.
 struct HealthDiary {
   /// The maximum number of different samples. Further samples are not counted, so that equal samples among
   /// them become one record.

@@ -11,7 +11,7 @@ struct CareLinkFormat: ExportFormat {
     "sensor and meter readings, calibrations, insulin, basal rates, carbohydrates, event markers"
 
   /// True: in one real export (danny98m/GluGo2.0), 340 of 1,688 rows repeat another row. A repeated row is
-  /// not a second bolus: a pump states seconds, and gives no two boluses in one second.
+  /// not a second bolus: a pump states seconds, and delivers no two boluses in one second.
   static var repeatsRows: Bool { true }
 
   private var header: CareLinkHeader
@@ -402,8 +402,8 @@ extension CareLinkFormat {
     add(.insulin, fields, row, at: time, into: &out)
   }
 
-  /// The subtype of a delivered amount, and whether the pump gave it automatically. In closed loop, a pump
-  /// gives basal insulin as a small bolus every five minutes.
+  /// The subtype of a delivered amount, and whether the pump delivered it automatically. In closed loop, a
+  /// pump delivers basal insulin as a small bolus every five minutes.
   private func use(of row: Row) -> [String: FieldValue] {
     switch row[header[.bolusSource]].trimmed.text {
     case "CLOSED_LOOP_MICRO_BOLUS", "CL_MICRO_BOLUS", "CLOSED_LOOP_AUTO_BASAL":

@@ -58,7 +58,7 @@ struct ClarityFormat: ExportFormat {
     if hasAmbiguousDates, dates.isGiven { try decide() }
   }
 
-  /// Recognises the rows for the person: a header begins an export, and the rows below it without a time hold
+  /// Recognises the rows for the person. A header begins an export, and the rows below it without a time hold
   /// the name and other information on the patient.
   static func personRow(_ row: Row, below above: PersonRow) -> PersonRow {
     guard row.count > 5 else { return .other }

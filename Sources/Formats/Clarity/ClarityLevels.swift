@@ -19,14 +19,14 @@ struct ClarityLevels {
 
   /// The maximum length of a word in bytes, above that of any translation.
   private static let maxWordBytes = 40
-  /// The maximum number of unknown words, more than a translation has. `maxUndecided` is the maximum number
-  /// of held readings, three days of them.
+  /// The maximum number of unknown words, which is more than a translation has. At most `maxUndecided`
+  /// readings, those of about three days, are held until their words are known.
   private static let maxWords = 16
   private static let maxUndecided = 1000
-  /// The maximum distance in seconds between a word and a value that shows its meaning.
+  /// A value shows the meaning of a word only if at most this many seconds lie between the two.
   private static let reach: Int64 = 15 * 60
-  /// A word next to a value below `low` means low, and next to a value above `high` it means high. The values
-  /// are in mg/dL.
+  /// Limits in mg/dL. An unknown word means low if the value near it is below `low`, and high if that value
+  /// is above `high`.
   private static let sides = (low: 100.0, high: 250.0)
 
   private static let lowStems = [
@@ -127,8 +127,8 @@ struct ClarityLevels {
 /// Detects when the clock that showed a device's times was set back, from the order of the readings in the
 /// input.
 struct DeviceClock {
-  /// The longest step back in seconds that is a change of the clock; no two zones are further apart. A longer
-  /// step back means that another export begins.
+  /// The longest step back in seconds that counts as a change of the clock, since no two zones are further
+  /// apart. After a longer step back another export begins.
   private static let longestStepBack: Int64 = 26 * 3600
 
   private enum Direction { case open, rising, falling }

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// The backup of Diaguard. Its rows have no header: the first cell states the kind of a row, and an entry
+/// The backup of Diaguard. Its rows have no header. The first cell states the kind of a row, and an entry
 /// states the time of all rows up to the next entry.
 struct DiaguardFormat: ExportFormat {
   static let id = "diaguard"

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Suggests commands that would import an input whose columns cannot be determined. Each command is tried on
-/// the input's first rows before it is suggested.
+/// Suggests commands that import an input whose columns cannot be determined. Each command is tried on the
+/// first rows of the input before it is suggested.
 struct GenericAdvice {
   private static let maxCommands = 4
 
@@ -75,8 +75,8 @@ struct GenericAdvice {
       guard let name = finding.nameInCommands(columns[role]) else { return [] }
       options.columns[role.name] = name
     }
-    // Each series becomes a separate device. If two series had one device, the second value of a time would
-    // count as a changed value of the first.
+    // Each series becomes a separate device. If two series shared a device, their values at the same time
+    // would count as one changed value.
     if problem.areSeries, problem.choices.count > 1, options.device == nil {
       options.device = options.columns["value"]
     }
@@ -158,7 +158,8 @@ extension GenericFinding {
       guard GenericAmountRows.mayStateKinds(words, hasReadings: hasReadings) else { continue }
       let cells = Set(rows.compactMap { $0.indices.contains(place) && !$0[place].isEmpty ? $0[place] : nil })
       let codes = cells.filter(GenericAmountRows.isCode)
-      // In a column of general kinds, a code next to words is the name of something in the diary.
+      // A column with a general name, such as `Type`, can hold words and codes. The codes then name other
+      // things in the diary, and are not kinds of doses.
       guard let code = codes.sorted().first, GenericAmountRows.isOfKindsOfDoses(words) || codes == cells
       else {
         continue

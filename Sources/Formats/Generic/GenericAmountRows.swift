@@ -24,14 +24,14 @@ struct GenericAmountRows {
     let place: Int
     let name: String
     let use: AmountWords.Use
-    /// Whether all words in the first rows state the use of a dose, or that it is something else.
+    /// Whether each word in the first rows states the use of a dose, or that the amount is not a dose.
     let statesUses: Bool
     /// Whether a person selected the rows by this column, so that unknown words in it are read.
     let isPicked: Bool
-    /// Whether the words show what the column states. Other columns exclude only amounts of known other
-    /// kinds.
+    /// Whether the words show that the column is about these amounts. A column without this evidence excludes
+    /// an amount only if the word is a known name of something else.
     var isEvident: Bool
-    /// What the words name together.
+    /// The kinds that occur among the words.
     var kinds = AmountKinds()
     /// The words that `kinds` includes, and whether each is on a list.
     var words: [[UInt8]: Bool] = [:]
@@ -39,7 +39,7 @@ struct GenericAmountRows {
     var count = 0
     /// The number of rows whose word is on a list.
     var knownCount = 0
-    /// The verdicts on the words that the column had so far.
+    /// The verdicts on the words that occurred in the column so far.
     var verdicts: [[UInt8]: AmountVerdict] = [:]
   }
 
@@ -57,8 +57,8 @@ struct GenericAmountRows {
   private let isFood: Bool
   /// Whether the table has different columns for doses and food. A row of either kind may then have both.
   private let hasBoth: Bool
-  /// Whether a column of amounts is also one of glucose or ketones, whose rules count or refuse the other
-  /// rows.
+  /// Whether a column of amounts also holds glucose or ketones. The rules for those count or reject the rows
+  /// that are not amounts.
   let sharesReadings: Bool
   /// Whether doses and food have one column.
   let sharesAmounts: Bool
@@ -147,8 +147,8 @@ struct GenericAmountRows {
     }
   }
 
-  /// Whether the words of a column, whatever its name, are mostly kinds of rows: at least two of doses, food
-  /// and other things.
+  /// Whether a column states the kinds of rows, although its name does not show that. At least half of its
+  /// words must be known. Together they must name at least two of doses, food and other things.
   private static func namesKinds(_ cells: [String], in name: HeaderWords) -> Bool {
     if name.isTime || name.isRemark || cells.isEmpty { return false }
     let cells = Set(cells)
@@ -164,8 +164,8 @@ struct GenericAmountRows {
     return true
   }
 
-  /// Observes the words in the columns for kinds of amounts and doses, so that all words are known before the first
-  /// amount is read.
+  /// Observes the words in the columns for kinds of amounts and doses, so that all words are known before the
+  /// first amount is read.
   mutating func survey(_ row: Row, _ places: GenericColumns) {
     for index in columns.indices where columns[index].use == .kind || columns[index].use == .kindOfDose {
       Self.observe(row[places.amountSigns[columns[index].index]].trimmed, in: &columns[index], isFood: isFood)
@@ -188,7 +188,7 @@ struct GenericAmountRows {
     if column.words[bytes] == true { column.knownCount += 1 }
   }
 
-  /// Ends the survey: what the rows name together decides the meaning of each word.
+  /// Ends the survey. The kinds that occur among all rows decide the meaning of each word.
   mutating func decide() {
     for index in columns.indices {
       columns[index].verdicts = [:]
@@ -259,9 +259,9 @@ struct GenericAmountRows {
       }
     }
     if judgement.isPositive || judgement.objection != nil { return judgement }
-    // In a table with kinds of rows, an amount without a kind can be anything.
+    // If a column states the kinds of the rows, an amount in a row without a kind may be of any kind.
     if let lacksKind, !hasBoth { judgement.objection = (lacksKind, .unknown) }
-    // Rows of medicines can be chosen with `--where`. Then only the known names are those of insulins.
+    // A person can choose the rows of medicines with `--where`. Of those, only the known names are insulins.
     if pickedKind, let unknownName { judgement.objection = (unknownName, .unknown) }
     return judgement
   }

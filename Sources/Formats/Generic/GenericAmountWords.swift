@@ -41,7 +41,7 @@ struct AmountKinds {
     }
   }
 
-  /// Whether the words name kinds of rows, of which only some have the amounts.
+  /// Whether the words name kinds of rows, so that only some of the rows have the amounts.
   var areOfRows: Bool {
     [haveDoses, haveCarbohydrates || haveMeals, haveOthers].count { $0 } > 1
   }

@@ -98,8 +98,8 @@ struct GenericHeader {
   /// What the lines above the header, or the members around the objects, state instead of a person's
   /// readings.
   var otherSubject: OtherSubject?
-  /// The number of cells that rows have before the first column of the header: 1 if they begin with a row
-  /// number that has no name in the header.
+  /// The number of cells that rows have before the first column of the header. It is 1 if they begin with a
+  /// row number that has no name in the header.
   var shift = 0
   /// Whether the rows above the header, a title or a preamble, mention glucose and no other measurement.
   var titleNamesGlucose = false

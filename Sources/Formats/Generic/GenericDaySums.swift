@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Recognises sums of a day among the doses or carbohydrates of a table: rows that repeat the sum of the
-/// other rows of their day, and columns whose amounts are running totals.
+/// Recognises sums of a day among the doses or carbohydrates of a table. These are rows that repeat the sum
+/// of the other rows of their day, and columns whose amounts are running totals.
 ///
 /// One such day may be chance, as a basal dose of 12 U after two boluses of 6 U. So at least two days with
 /// different sums are necessary.

@@ -124,8 +124,8 @@ extension GenericFinding {
     columns[.unit] = place
   }
 
-  /// The problem of a table whose other columns show that its glucose is not a person's reading: columns of a
-  /// cell culture, of blood gases, predictions, pictures or the weather.
+  /// The problem of a table whose other columns show that its glucose is not a person's reading. Such columns
+  /// are about a cell culture, blood gases, predictions, pictures or the weather.
   private func otherSubjectProblem(given kind: ReadingKind?) -> GenericProblem? {
     // An algorithm for insulin (a loop) writes a copy of the sensor's value, next to predictions and the
     // reason for its decision.
@@ -199,8 +199,8 @@ extension GenericFinding {
       && !words.isBareID && !words.mentionsGlucose && !["index", "#"].contains(words.name)
   }
 
-  /// Whether another column has the name of this one and a word for a unit, and units of glucose in all its
-  /// cells: `quantityUnit` of `quantity`.
+  /// Whether another column has the name of this one and a word for a unit, such as `quantityUnit` for
+  /// `quantity`. All its cells must be units of glucose.
   private func hasColumnOfUnits(_ place: Int) -> Bool {
     header.names.indices.contains { other in
       let (name, cells) = (header.names[other], header.cells(other))

@@ -149,7 +149,7 @@ extension GenericFormat {
       && (words.contains { $0.isGlucose || $0.mentionsValue } || namesColumns(row))
   }
 
-  /// Whether a row consists of names, of which one is for times: `time,heart_rate` begins a table of
+  /// Whether a row consists of names, and one of them is for times. `time,heart_rate` begins a table of
   /// something else, whose numbers must not be read as glucose.
   private func namesColumns(_ row: Row) -> Bool {
     let cells = row.fields.map { $0.trimmed }.filter { !$0.isEmpty }

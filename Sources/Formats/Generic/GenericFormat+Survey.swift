@@ -226,8 +226,8 @@ extension GenericFormat {
     let statesOffset: Bool
   }
 
-  /// The shown time of a row. While the order of day and month is unknown, one of the two orders is assumed:
-  /// the intervals within a day are the same in both orders.
+  /// The shown time of a row. While the order of day and month is unknown, one of the two orders is assumed.
+  /// The intervals within a day are the same in both orders.
   mutating func trialTime(of row: Row, _ columns: GenericColumns) -> TrialTime? {
     let (order, merged) = (times.order, mergedDates)
     defer { times.order = order }
@@ -423,8 +423,8 @@ extension GenericFormat {
         + hint.lines(kinds))
   }
 
-  /// - Throws: `Failure` of category `badInput` if an input with a sensor has another source whose few values
-  ///   do not show whether it is a sensor, too.
+  /// - Throws: `Failure` of category `badInput` if an input with a sensor has another source, whose few
+  ///   values do not show whether it is a sensor.
   private func refuseUnknownSources(_ hint: ImportHint) throws {
     guard !options.force, let label = kind.unknownSources.first else { return }
     let places = sourceColumns(finding.columns)

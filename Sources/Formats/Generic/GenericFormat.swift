@@ -156,7 +156,7 @@ struct GenericFormat: ExportFormat {
     throw Failure(.badInput, reason)
   }
 
-  /// - Throws: `Failure` of category `badInput` if a person gives a kind of glucose, and there are only
+  /// - Throws: `Failure` of category `badInput` if a person stated a kind of glucose, and there are only
   ///   ketones.
   private func requireGlucose() throws {
     guard let kind = options.kind, kind != .ketone, finding.columns[.value] < 0, finding.columns[.smbg] < 0,

@@ -7,7 +7,7 @@ import Logbook
 /// Apps for health data write every quantity under the same names: a value, its unit, and a type. Only the
 /// unit `IU` shows that a value is a dose of insulin, and `count/min` that it is a heart rate.
 extension GenericFinding {
-  /// A column of units that the head has, none of which can be one of glucose.
+  /// A column of units. The head has units in it, and none of them can be one of glucose.
   ///
   /// Nil if the name of the values has a word or a unit for glucose. Nil also if the units can be those of
   /// another column with amounts.
@@ -37,7 +37,7 @@ extension GenericFinding {
     unitIsDoubtful = true
   }
 
-  /// The sign that the values of a column are not glucose, as text for a message: the head has units, and
+  /// The sign that the values of a column are not glucose, as text for a message. The head has units, and
   /// none of them is one of glucose.
   func signOfOtherUnits(of value: Int) -> String? {
     guard let place = placeOfOtherUnits(of: value), let cell = header.cells(place).first else { return nil }

@@ -5,7 +5,7 @@ import Logbook
 /// Checks with all values and times of a generic input whether they can be glucose readings.
 ///
 /// A wrong column often has numbers that a meter can also show. But all numbers together show that the column
-/// is wrong: most are too small or too large, all are equal, or there is one for each hour or day. One number
+/// is wrong. Most are too small or too large, all are equal, or there is one for each hour or day. One number
 /// for each hour or day is typical of sums and averages.
 struct GenericPlausibility {
   /// The minimum number of values for a warning about their sizes.
@@ -209,8 +209,8 @@ struct GenericPlausibility {
     return "holds one value for each \(grid.name), as sums and averages do"
   }
 
-  /// Whether a meter may show the values: they have few enough digits, and their time of day is not midnight,
-  /// as it is for dates without a time.
+  /// Whether a meter may show the values. Then they have few enough digits, and their time of day is not
+  /// midnight, as it is for dates without a time.
   private func isOfMeter(_ unit: GlucoseUnit?) -> Bool {
     remainder != 0 && !hasHundredths && !hasStatedDecimals && (!hasDecimals || unit == .millimolesPerLitre)
   }
@@ -220,7 +220,6 @@ struct GenericPlausibility {
       && isHourly
   }
 
-  /// Whether the values are too low for a glucose sensor.
   func isTooLowForSensor(_ unit: GlucoseUnit?) -> Bool {
     let low = stated.belowMedian + (unit == .millimolesPerLitre ? bare.belowMedian : 0)
     return count >= Self.minCount && low * 2 > count

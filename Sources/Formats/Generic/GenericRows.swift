@@ -13,7 +13,7 @@ struct WatchedColumn {
     case possiblePerson
     /// The column may identify the person, or may only name the rows.
     case possibleName
-    /// The column holds an attribute of which a person has only one, such as a sex.
+    /// The column holds an attribute with only one value for each person, such as a sex.
     case attribute
     /// The column marks rows that are not readings.
     case flag
@@ -74,7 +74,6 @@ struct GenericRows {
     /// The minimum number of rows that must have a name, so that it counts as that of the person.
     var minOfName = 3
     var values: Set<[UInt8]> = []
-    /// The first value.
     var first: [UInt8]?
     var count = 0
     /// The number of rows without a value.
@@ -230,8 +229,8 @@ struct GenericRows {
         && zip(spans, spans.dropFirst()).allSatisfy { $0.upperBound <= $1.lowerBound }
     }
 
-    /// Whether the values are profiles of a pump: they are words for its settings, or few values that each
-    /// stay for several rows and come again.
+    /// Whether the values are profiles of a pump. Profiles are words for its settings, or few values that
+    /// each stay for several rows and come again.
     private var areSettings: Bool {
       guard HeaderWords(watch.name).words.contains(where: { $0.hasPrefix("profil") }) else { return false }
       return values.allSatisfy(PersonWord.describes)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Detects whether the words of a column divide the readings into several simultaneous series: those of
-/// persons, whatever the name of the column, or of devices.
+/// Detects whether the words of a column divide the readings into several simultaneous series. These are
+/// series of devices, or series of persons, whatever the name of the column.
 ///
 /// Words that only describe readings of one series, such as their quality, never belong to two readings
 /// closer than the interval of that series.
@@ -163,9 +163,9 @@ struct GenericSeries {
     return shared * 5 >= sorted.count * 3
   }
 
-  /// Whether the words of finger sticks may name persons: a few words that all look like names, that no list
-  /// of other words has, and that alternate in the order of time. If two persons measure at different times,
-  /// nothing else shows them.
+  /// Whether the words of finger sticks may name persons. These are a few words that all look like names,
+  /// that no list of other words has, and that alternate in the order of time. If two persons measure at
+  /// different times, nothing else shows them.
   var mayNamePersons: Bool {
     guard !isOther, (2...Self.maxPersons).contains(words.count), !isInRuns,
       counts.allSatisfy({ $0 >= Self.minOfGroup }), words.allSatisfy(PersonWord.looksLikeName)

@@ -14,8 +14,8 @@ struct GenericUTCTimes {
 
   /// Adds the time of a reading, a dose or a meal.
   ///
-  /// - Parameter isInstant: whether the input states an instant, for which the logbook's zone gives the shown
-  ///   time.
+  /// - Parameter isInstant: whether the input states an instant. The shown time is then that in the logbook's
+  ///   zone.
   @inline(__always) mutating func observe(_ time: ShownTime, isInstant: Bool) {
     guard !hasOthers else { return }
     guard !isInstant, time.utcOffset == 0 else { return hasOthers = true }

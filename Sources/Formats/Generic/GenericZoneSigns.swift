@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// A column that is not read, but shows something about the time zones of rows: a zone or a place, an offset,
-/// summer time, or a difference to another zone.
+/// A column that is not read, but shows something about the time zones of rows. That is a zone or a place, an
+/// offset, summer time, or a difference to another zone.
 struct ZoneSign {
   enum Meaning { case zone, offset, summerTime, difference, aroundRows }
 

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// A word in an input which shows that no device measured its values of a person. It names an animal, or a computation
-/// such as a simulation.
+/// A word in an input which shows that no device measured its values of a person. It names an animal, or a
+/// computation such as a simulation.
 ///
 /// Such words are read above the header of a table, in JSON around the list of readings, and in columns for
 /// the person. In a person's own remarks they mean nothing.

@@ -72,8 +72,8 @@ extension TimeName {
     "tidspunkt", "tidpunkt", "tidsstempel", "tidsstämpel", "klok", "klokke", "klokken", "klokkeslett",
     "klokkeslæt", "klockslag", "klockan", "kl", "czas", "godzina", "dzień", "horário", "horas", "heures",
   ]
-  /// Words for a time, a measurement and "and" in languages with few words in the other lists: Czech, Slovak,
-  /// Slovene, Croatian, Serbian, Latvian, Lithuanian, Romanian, Albanian, Catalan.
+  /// Words for a time, a measurement and "and" in languages with few words in the other lists. They are
+  /// Czech, Slovak, Slovene, Croatian, Serbian, Latvian, Lithuanian, Romanian, Albanian and Catalan.
   private static let foreign: Set<Substring> = [
     "čas", "cas", "den", "deň", "hodina", "měření", "mereni", "merania", "meranie", "záznamu", "ura", "dan",
     "meritve", "merjenja", "vrijeme", "vreme", "sat", "mjerenja", "merenja", "mjerenje", "merenje", "i", "in",

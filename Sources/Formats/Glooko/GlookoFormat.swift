@@ -275,8 +275,9 @@ extension GlookoFormat {
     if amounts.isEmpty, carbs == nil { out.skip("bolus without insulin") }
   }
 
-  /// Adds a basal rate with its minutes, or the delivered insulin if the table states no rate. A row with minutes
-  /// but without an amount states a percentage of a rate that the table does not contain, or a rate of 0.
+  /// Adds a basal rate with its minutes, or the delivered insulin if the table states no rate. A row with
+  /// minutes but without an amount states a percentage of a rate that the table does not contain, or a rate
+  /// of 0.
   private mutating func readBasal(_ row: Row, at time: ShownTime, into out: inout BatchBuilder) {
     var fields: [String: FieldValue] = [:]
     guard

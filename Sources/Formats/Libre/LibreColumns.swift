@@ -152,7 +152,7 @@ struct LibreHeader {
     "tipo di registrazione": true,
   ]
 
-  /// The cells of a row, at most as many as a header can have.
+  /// The cells of a row, up to the maximum number of cells in a header.
   static func cells(_ row: Row) -> [String] { row.fields.prefix(64).map(\.text) }
 
   /// - Parameters:

@@ -176,7 +176,8 @@ extension MySugrFormat {
   }
 
   /// The day in a cell of the app's spreadsheet. There the columns of dates and of times of day both hold the
-  /// whole time, `2026-05-01 08:10:00`, perhaps with milliseconds. A cell with another time of day stays unchanged, and is rejected.
+  /// whole time, `2026-05-01 08:10:00`, perhaps with milliseconds. A cell with another time of day stays
+  /// unchanged, and is rejected.
   private static func day(
     of cell: Field, at clock: (hour: Int, minute: Int, second: Int, hasHalfDay: Bool)
   ) -> Field {

@@ -225,9 +225,9 @@ extension NightscoutFormat {
     for reason in content.rejections { out.reject(row, Self.withHint(reason)) }
   }
 
-  /// Reads a document that was deleted on the site. A treatment of another program gives its records, which
-  /// the store hides. Without content, it hides the stored records with its id. Other documents are only
-  /// counted.
+  /// Reads a document that was deleted on the site. A treatment of another program is read as its records,
+  /// which the store hides. Without content, it hides the stored records with its id. Other documents are
+  /// only counted.
   private mutating func readDeleted(_ document: NightscoutRow, into out: inout BatchBuilder) {
     guard document[.sgv].isEmpty, NightscoutEntry.isTreatment(document, document[.type]),
       document.row[columns[Self.movedPlace]].isEmpty, document.row[columns[Self.partsPlace]].isEmpty,
@@ -339,8 +339,8 @@ extension NightscoutFormat {
     "tripledown", "fortyfivedown", "not computable", "rate out of range", "null", "undefined",
   ]
 
-  /// Whether cells are like a row of API v1: five cells, of which the second has thirteen digits and
-  /// optionally a fraction, and the fourth a direction.
+  /// Whether cells are like a row of API v1, which has five cells. The second one has thirteen digits and
+  /// optionally a fraction, and the fourth one a direction.
   private static func isPlainRow(_ cells: [String]) -> Bool {
     guard cells.count == plainColumns.count, directions.contains(cells[3]) else { return false }
     let date = cells[1].prefix { $0 != "." }

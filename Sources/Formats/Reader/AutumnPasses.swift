@@ -6,7 +6,7 @@ import Logbook
 /// equal values gets the later offset.
 ///
 /// Most exports are sorted by shown time, so two equal values of one time look like a repeated row. A file in
-/// the order of measurement has all times of that hour twice: its shown times go back once in the hour, or
+/// the order of measurement has all times of that hour twice. Its shown times go back once in the hour, or
 /// forward if the newest rows come first. Then both values are measurements.
 ///
 /// At least one shown time must have different values in the two passes. Otherwise the second pass may be a
@@ -23,7 +23,7 @@ struct AutumnPasses {
   /// - Parameter zone: the zone by which the instants of the readings were computed.
   init(_ zone: LogbookZone) { self.zone = zone }
 
-  /// Gives the later offset to the equal values of the second passes in a batch. All rows of an hour are in
+  /// Assigns the later offset to the equal values of the second passes in a batch. All rows of an hour are in
   /// one batch.
   mutating func assignOffsets(to readings: inout [Reading]) {
     for index in readings.indices where Self.mayRepeat(readings[index]) {

@@ -13,7 +13,7 @@ struct Checkpoint {
 }
 
 /// Collects the readings, records and rejections that a format reads for a batch. It computes the instants of
-/// shown times, and gives each device an index.
+/// shown times, and assigns an index to each device.
 struct BatchBuilder {
   var batch = IngestBatch()
   /// The number of bytes of rejected rows in the batch.

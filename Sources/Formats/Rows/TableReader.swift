@@ -191,7 +191,7 @@ final class TableReader: RowSource {
   }
 
   /// Replaces the cells with doubled quotes by copies with single quotes. The bytes of the window do not
-  /// change: an incomplete row is read again, and a rejected row is shown as it was in the input.
+  /// change, since an incomplete row is read again. Also, a rejected row is shown as it was in the input.
   private func halveQuotes(rowLength: Int) {
     if rowLength > copiesCapacity {
       copies.deallocate()

@@ -43,8 +43,8 @@ struct SibioFormat: ExportFormat {
     return nil
   }
 
-  /// The columns, if at least two signs of the ketone sensor are present: a first column `No.`, a small
-  /// letter in the value's name, times without an offset. Nil otherwise.
+  /// The columns; nil unless at least two signs of the ketone sensor are present. The signs are a first
+  /// column `No.`, a small letter in the value's name, and times without an offset.
   private static func columns(_ cells: [String], _ rows: ArraySlice<[String]>) -> Columns? {
     var names = cells
     while names.last?.isEmpty == true { names.removeLast() }

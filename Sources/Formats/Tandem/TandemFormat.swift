@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Tandem's exports: the therapy timeline of t:connect, one file with a section for each kind of data, and
-/// the tables of Tandem Source, in one file each.
+/// Tandem's exports. The therapy timeline of t:connect is one file with a section for each kind of data. The
+/// tables of Tandem Source are in one file each.
 ///
 /// Times are local, without an offset. The values in the bolus calculator are not readings.
 struct TandemFormat: ExportFormat {

@@ -2,13 +2,13 @@
 
 import Logbook
 
-/// Determines the unit of the durations of basal rates and extended boluses. Tidepool's data model, and with it the
-/// API, has milliseconds. The export of the web app has minutes (config.json of tidepool-org/node-data-tools), under
-/// the same name in JSON.
+/// Determines the unit of the durations of basal rates and extended boluses. Tidepool's data model, and with
+/// it the API, has milliseconds. The export of the web app has minutes (config.json of
+/// tidepool-org/node-data-tools), under the same name in JSON.
 ///
 /// In the data model a duration is a whole number of milliseconds, and at most 7 days (data/types/basal of
-/// tidepool-org/platform). So a fraction cannot be milliseconds, and a larger number cannot be minutes. All other
-/// durations are held until such a value occurs, or until the end of the input.
+/// tidepool-org/platform). So a fraction cannot be milliseconds, and a larger number cannot be minutes. All
+/// other durations are held until such a value occurs, or until the end of the input.
 struct TidepoolDurations {
   /// The unit of a duration.
   enum Unit {
@@ -47,8 +47,8 @@ struct TidepoolDurations {
     }
   }
 
-  /// Determines the unit by the held durations, and adds their records. Pumps count in whole seconds, so several
-  /// thousands of milliseconds are a whole number of thousands. A number of minutes seldom is one.
+  /// Determines the unit by the held durations, and adds their records. Pumps count in whole seconds, so
+  /// several thousands of milliseconds are a whole number of thousands. A number of minutes seldom is one.
   mutating func finish(into out: inout BatchBuilder) {
     guard !held.isEmpty else { return }
     let seconds = held.count { $0.duration.remainder(dividingBy: 1000) == 0 }

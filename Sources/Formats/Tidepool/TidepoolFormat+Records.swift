@@ -5,8 +5,8 @@ import Logbook
 /// Reads what people do and what pumps deliver. Items for which glucoport has no kind are counted by type,
 /// and only their notes are stored.
 extension TidepoolFormat {
-  /// The content of an item: a record's kind, fields and duration (see `TidepoolDurations`), or the reason why there is
-  /// no record.
+  /// The content of an item: a record's kind, fields and duration (see `TidepoolDurations`), or the reason
+  /// why there is no record.
   private enum Content {
     case record(RecordKind, [String: FieldValue], duration: Double? = nil)
     case skipped(String)
@@ -202,8 +202,8 @@ extension TidepoolFormat {
     return .record(.insulin, fields)
   }
 
-  /// The duration of an exercise. Tidepool's data model has an object with a unit. The export of the web app has days,
-  /// or a time in a spreadsheet (config.json of tidepool-org/node-data-tools).
+  /// The duration of an exercise. Tidepool's data model has an object with a unit. The export of the web app
+  /// has days, or a time in a spreadsheet (config.json of tidepool-org/node-data-tools).
   private func exerciseMinutes(_ row: Row) -> Double? {
     let cell = row[columns[Name.duration]]
     if let days = cell.jsonNumber { return (0...7).contains(days) ? days * 1440 : nil }

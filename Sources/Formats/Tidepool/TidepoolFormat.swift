@@ -36,7 +36,8 @@ struct TidepoolFormat: ExportFormat {
   private static let minutesTitle = "duration (mins)"
 
   /// The names of the columns by their titles in the workbook of the web app (config.json of
-  /// tidepool-org/node-data-tools). Most titles are the name in words, such as `Device Time` for `deviceTime`.
+  /// tidepool-org/node-data-tools). Most titles are the name in words, such as `Device Time` for
+  /// `deviceTime`.
   private static let namesOfTitles: [String: String] = {
     let titles = names.map { name in (foldedHeader(name.replacing(/[A-Z]/) { " \($0.output)" }), name) }
     let other = [
@@ -195,7 +196,7 @@ struct TidepoolFormat: ExportFormat {
   /// The instant, and the time that the device showed then. If the device's clock was wrong, they differ by
   /// more than the offset of any zone.
   ///
-  /// `time` is in UTC even if a program saved it without the `Z`: device-data/common.md of Tidepool's data
+  /// `time` is in UTC even if a program saved it without the `Z`. device-data/common.md of Tidepool's data
   /// model defines it as the device's time converted to UTC.
   @inline(__always)
   mutating func moment(_ row: Row) -> (instant: Instant, shown: ShownTime)? {
@@ -221,7 +222,8 @@ struct TidepoolFormat: ExportFormat {
     let id = row[columns[Name.deviceId]]
     if !id.isEmpty { return out.device(vendor: "Tidepool", model: id, serial: .absent) }
     let (transmitter, payload) = (row[columns[Name.transmitter]], row[columns[Name.payload]])
-    // Only an object is read by the names of its members. Tables and the export of the web app have it as text.
+    // Only an object is read by the names of its members. Tables and the export of the web app have it as
+    // text.
     let isRead = payload.isEmpty || payload.shape == .composite
     if let unnamed, isRead, transmitter.hasSameBytes(as: unnamed.transmitter) { return unnamed.device }
     let name = transmitter.isEmpty ? nested(row, Name.payload)["transmitterId"] ?? "" : transmitter.text

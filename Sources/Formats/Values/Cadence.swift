@@ -128,11 +128,11 @@ struct Cadence {
   }
 }
 
-/// Finds finger sticks that follow each other like the values of a sensor, in a format whose readings are all finger
-/// sticks. An app for diaries may write the values of a sensor into its log.
+/// Finds finger sticks that follow each other like the values of a sensor, in a format whose readings are all
+/// finger sticks. An app for diaries may write the values of a sensor into its log.
 struct SteadySticks {
-  /// The minimum number of finger sticks that are judged. A person may measure often for an hour or two, but not for
-  /// eight hours.
+  /// The minimum number of finger sticks that are judged. A person may measure often for an hour or two, but
+  /// not for eight hours.
   private static let minCount = 100
   /// The marks of values that a person did not measure with a meter, or not for the diary.
   private static let others: ReadingMarks = [.calculator, .calibration, .controlSolution]

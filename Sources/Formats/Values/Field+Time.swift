@@ -8,7 +8,7 @@ enum DateOrder: String, CaseIterable {
   case monthFirst = "mdy"
 }
 
-/// A time of day on a date with a year and two numbers, of which either may be the day.
+/// A time of day on a date with a year and two numbers. Either of these may be the day.
 struct AmbiguousTime {
   var first: Int
   var second: Int

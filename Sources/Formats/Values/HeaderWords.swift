@@ -208,7 +208,7 @@ struct HeaderWords {
       || glucose.unknown.contains(where: Self.noReadingWords.contains)
   }
 
-  /// Whether the header is a name for a number that a database gives its rows.
+  /// Whether the header is a name for a number that a database assigns to its rows.
   var isCounter: Bool { hasStem(["counter", "version", "revision", "sequence"]) }
 
   func hasStem(_ stems: [StaticString]) -> Bool {

@@ -77,8 +77,8 @@ extension GenericFinding {
       choices: columns[.value] >= 0 || columns[.smbg] >= 0 ? [others, columns] : [columns])
   }
 
-  /// - Throws: `Failure` of category `badInput` if a person chose a column for ketones whose name shows that
-  ///   they are not in mmol/L or not of blood.
+  /// - Throws: `Failure` of category `badInput` if a person chose a column for ketones, but its name excludes
+  ///   values in mmol/L or values of blood.
   func requireBloodKetones() throws {
     let place = columns[.ketone]
     guard place >= 0, let reason = header.words[place].reasonAgainstKetones else { return }

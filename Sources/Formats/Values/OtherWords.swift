@@ -70,8 +70,8 @@ extension HeaderWords {
   /// Whether the header is only `id`, which can identify each row or the person.
   var isBareID: Bool { name == "id" }
 
-  /// Whether the header is a name for an attribute of which a person has only one, such as a sex or a bed.
-  /// Unlike a header with `isPerson`, it does not identify the person.
+  /// Whether the header is a name for an attribute with only one value for each person, such as a sex or a
+  /// bed. Unlike a header with `isPerson`, it does not identify the person.
   var isOfPerson: Bool { Self.attributeNames.contains(name) || Self.attributeNames.contains(whole) }
 
   private var whole: String { name.filter { $0 != " " } }

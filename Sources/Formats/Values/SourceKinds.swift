@@ -96,8 +96,8 @@ struct SourceKinds {
     return labels.sorted { ($0.name, $0.place) < ($1.name, $1.place) }
   }
 
-  /// If the input has a sensor, marks further sources as sensors: those of unknown kind whose values are
-  /// close together, and those with the name of a sensor in this input.
+  /// If the input has a sensor, marks further sources as sensors. These are sources of unknown kind whose
+  /// values are close together, and those with the name of a sensor in this input.
   mutating func joinSensors() {
     let sensors = Set(labels(of: .sensor).map(\.name))
     guard !sensors.isEmpty else { return }
@@ -154,8 +154,9 @@ enum SourceName {
     return texts.contains(where: isSensor) ? .sensor : nil
   }
 
-  /// The kind of device that a text of any column states: by a word for a sensor or a drop of blood, or by
-  /// the name of a sensor or meter. A word such as `manual` is not read, since it may be the mode of a pump.
+  /// The kind of device that a text of any column states. It is recognised by a word for a sensor or a drop
+  /// of blood, or by the name of a sensor or meter. A word such as `manual` is not read, since it may be the
+  /// mode of a pump.
   static func statedDeviceKind(_ text: String) -> SourceKinds.DeviceKind? {
     if isRemark(text) { return nil }
     let (isOfSensor, isOfMeter) = (has(text, sensorStems), has(text, meterStems))

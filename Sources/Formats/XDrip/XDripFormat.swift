@@ -8,7 +8,7 @@ import Nightscout
 /// Values are in mg/dL whatever the app shows, and 0 is not a value.
 ///
 /// A calibration usually has a blood test within a minute, so calibrations are not read. Before its first
-/// calibration a sensor gives 0 or a few milligrams. The app's own CSV leaves out values that are not above
+/// calibration a sensor reports 0 or a few milligrams. The app's own CSV leaves out values that are not above
 /// 13, and so does this format.
 struct XDripFormat: ExportFormat {
   static let id = "xdrip"
@@ -154,8 +154,8 @@ extension XDripFormat {
     }
   }
 
-  /// The doses of a treatment that lists injections: one for each name of an insulin, with the part that its
-  /// id adds to the treatment's id. Empty if their sum is not equal to the units of the treatment.
+  /// The doses of a treatment that lists injections. There is one for each name of an insulin, with the part
+  /// that its id adds to the treatment's id. Empty if their sum is not equal to the units of the treatment.
   private static func doses(
     _ injections: String, of units: Double
   ) -> [(part: String, fields: [String: FieldValue])] {

@@ -34,8 +34,9 @@ package struct LogbookQuota: Hashable, Sendable {
 
 /// Decides which parts of an attachment's content are stored, in the same way for every storage.
 package enum ContentRules {
-  /// Whether a part begins an attachment's content: the storage holds nothing of it, or the part has offset 0
-  /// and the held bytes are of a content of another size. In this case, the storage discards the held bytes.
+  /// Whether a part begins an attachment's content. That is so if the storage holds nothing of it. It is also
+  /// so if the part has offset 0 and the held bytes are of a content of another size. The storage then
+  /// discards the held bytes.
   package static func restarts(_ held: HeldContent, _ content: AttachmentContent, at offset: Int64) -> Bool {
     held.size == nil || offset == 0 && held.size != content.size
   }

@@ -32,7 +32,6 @@ package struct PersonAction: Hashable, Sendable {
   package struct TypedReading: Hashable, Sendable {
     /// The short id that commands print and accept.
     package let id: String
-    /// The identity of the reading.
     package let identity: ReadingIdentity
     /// The time that the device showed.
     package let deviceTime: DeviceTime

@@ -6,7 +6,6 @@ import SQLiteRows
 
 /// A record of an attachment, and how much of its content is in this store and on the remote.
 package struct StoredAttachment: Sendable {
-  /// The record.
   package let record: StoredRecord
   /// The name of the attached file, as it was given; never a path. Empty if the record states none.
   package let name: String

@@ -200,8 +200,9 @@ extension Store {
     guard isFrozen || access(PathText.bytes(self.path), W_OK) != 0 else {
       return try translatingErrors(file) { try queue.inDatabase { try Self.vacuum($0, into: file) } }
     }
-    // SQLite 3.40 fails with VACUUM INTO if it may not write the source and a table has a generated column. So the
-    // pages are copied to a temporary database first. It has no name, so that a killed process leaves no file.
+    // SQLite 3.40 fails with VACUUM INTO if it may not write the source and a table has a generated column.
+    // So the pages are copied to a temporary database first. It has no name, so that a killed process leaves
+    // no file.
     try translatingErrors(file) {
       let writable = try DatabaseQueue(path: "")
       try queue.backup(to: writable)

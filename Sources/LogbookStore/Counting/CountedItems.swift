@@ -5,9 +5,9 @@ package import Logbook
 import SQLiteRows
 
 extension Store {
-  /// People's decisions, and the items between two instants that are left out. These are finger sticks that repeat a
-  /// sensor's value, items that one source states twice, and items that two sources state with different amounts. Other
-  /// states of items that a person edited are left out, too.
+  /// People's decisions, and the items between two instants that are left out. These are finger sticks that
+  /// repeat a sensor's value, items that one source states twice, and items that two sources state with
+  /// different amounts. Other states of items that a person edited are left out, too.
   package func countingRules(since: Int64?, until: Int64?) throws -> CountingRules {
     var rules = try countingRules()
     rules.sensorCopies = try sensorCopies(since: since, until: until, rules)
@@ -54,9 +54,7 @@ extension Store {
 
 /// The kinds of items that can affect the verdicts on other items.
 package enum CountingContext {
-  /// The kinds of readings.
   package static let readingKinds: Set<ReadingKind> = [.smbg, .ketone]
-  /// The kinds of records.
   package static let recordKinds: Set<RecordKind> = [.insulin, .food]
 }
 
@@ -91,8 +89,8 @@ extension Store {
     return finder.finish()
   }
 
-  /// Sets `editedItems`, `ownCopies`, `otherAmounts`, `computedMeals` and `hasSingleSources`, as far as they affect the
-  /// verdicts between two instants.
+  /// Sets `editedItems`, `ownCopies`, `otherAmounts`, `computedMeals` and `hasSingleSources`, as far as they
+  /// affect the verdicts between two instants.
   package func addCopies(to rules: inout CountingRules, since: Int64?, until: Int64?) throws {
     let margin = CountingMargin.seconds + OwnCopies.marginSeconds
     var filter = ItemFilter()
@@ -119,7 +117,8 @@ extension Store {
     rules.computedMeals = computed.finish()
   }
 
-  /// Whether an item is a meal of a program that computes meals. The fields of other items are not decoded for it.
+  /// Whether an item is a meal of a program that computes meals. The fields of other items are not decoded
+  /// for it.
   private static func mayBeComputed(_ item: StoredItem) -> Bool {
     guard case .record(let record) = item, record.kind == .food, let provenance = record.provenance else {
       return false
@@ -248,8 +247,8 @@ extension StoredRecord {
 }
 
 extension Store {
-  /// The query for the records of each second at which an export shows a record as corrected. The conditions that cost
-  /// little come first, since the record of an undo lists up to 256 KiB of items.
+  /// The query for the records of each second at which an export shows a record as corrected. The conditions
+  /// that cost little come first, since the record of an undo lists up to 256 KiB of items.
   private static let correctedSecondsQuery = """
     WITH corrected(guid) AS MATERIALIZED (
       SELECT json_extract(w.fields, '$.record') FROM record AS w INDEXED BY record_withdrawing

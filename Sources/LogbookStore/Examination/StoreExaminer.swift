@@ -17,8 +17,8 @@ package struct StoreExaminer {
   /// - Parameters:
   ///   - isDeep: whether to check every page, reference and attachment.
   ///   - copy: the path of another copy of the store, for a comparison in a deep check; nil for none.
-  /// - Throws: `Failure`: `badInput` if the file is not a store, `configuration` for a newer schema,
-  ///   `inputOutput` if it cannot be read, `permission`, `missingInput` for a folder.
+  /// - Throws: `Failure`: `badInput` if the file is not a store, `missingInput` for a folder, `configuration`
+  ///   for a newer schema. Also `inputOutput` if it cannot be read, and `permission`.
   package func examine(isDeep: Bool, against copy: String? = nil) throws -> StoreExamination? {
     guard try StoreFile.exists(path), !StoreFile.isEmpty(path) else { return nil }
     // Without a write-ahead log, the file is complete, and reading it as immutable creates no other file. If
@@ -102,8 +102,8 @@ package struct StoreExaminer {
   ///
   /// - Parameter isWritten: whether the caller will write to the file or to a copy of it, which runs triggers
   ///   and indexes.
-  /// - Throws: `Failure`: as in `examine`; `inputOutput` if a part of the schema was changed, `badInput` for
-  ///   additions to it, and for a store with a journal.
+  /// - Throws: `Failure`: as in `examine`. Also `inputOutput` if a part of the schema was changed, and
+  ///   `badInput` for additions to it, and for a store with a journal.
   package func requireOwnSchema(isWritten: Bool) throws {
     guard try StoreFile.exists(path), !StoreFile.isEmpty(path) else { return }
     try ForeignJournal.refuse(at: path)
@@ -365,7 +365,6 @@ package struct StoreExamination: Sendable {
 
 /// The remote of a store, as the file states it.
 package struct ExaminedRemote: Hashable, Sendable {
-  /// The access to the remote.
   package var access: RemoteAccess
   /// The id of the logbook on the remote.
   package var logbook: String

@@ -33,8 +33,8 @@ package struct IngestCounts: Equatable, Sendable {
   package var repeatedAmounts = 0
   /// The number of records that were updated, since their row changed at the source.
   package var updatedRecords = 0
-  /// The number of records that keep their content although the source changed the row: a person edited or
-  /// deleted them, or their content comes from a later export.
+  /// The number of records that keep their content although the source changed the row. This happens if a
+  /// person edited or deleted them, or if their content comes from a later export.
   package var keptRecords = 0
   /// The number of records of an undone input that stay hidden. They are also counted as known or kept.
   package var withdrawnRecords = 0

@@ -40,7 +40,8 @@ package struct IngestSource: Sendable {
   package let isMerge: Bool
   /// Whether the source is known to repeat rows, so that equal rows need no warning.
   package let repeatsRows: Bool
-  /// The numbers of the imports of other sheets of the same workbook in this run; nil if the input is not a sheet.
+  /// The numbers of the imports of other sheets of the same workbook in this run; nil if the input is not a
+  /// sheet.
   package let earlierSheets: [Int64]?
 
   /// An input at the moment when its ingest begins.
@@ -83,7 +84,8 @@ extension IngestSource {
   /// Whether the input is the answer of a source of `fetch`.
   var isFetched: Bool { name.hasPrefix(Self.fetched) }
 
-  /// The number of characters of the colon and the sheet's name at the end of `name`; 0 if the input is not a sheet.
+  /// The number of characters of the colon and the sheet's name at the end of `name`; 0 if the input is not a
+  /// sheet.
   var sheetNameLength: Int64 {
     guard earlierSheets != nil, let colon = name.lastIndex(of: ":") else { return 0 }
     return Int64(name[colon...].unicodeScalars.count)

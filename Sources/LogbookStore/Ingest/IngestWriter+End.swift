@@ -152,14 +152,15 @@ extension IngestWriter {
     }
   }
 
-  /// Whether the statement about the zone that a person gave for the input will list the items of this import.
+  /// Whether the statement about the zone that a person gave for the input will list the items of this
+  /// import.
   func listsItems() throws -> Bool {
     guard let zone = source.zone?.given else { return false }
     return try StatedZone(zone, ingest: id, database).listsItems(LogbookZones(database))
   }
 
-  /// The records of this import if `listsItems` was false at its beginning. If another process set a base zone
-  /// meanwhile, the statement lists them.
+  /// The records of this import if `listsItems` was false at its beginning. If another process set a base
+  /// zone meanwhile, the statement lists them.
   private func storedRecords() throws -> Set<String> {
     guard try listsItems() else { return [] }
     return Set(

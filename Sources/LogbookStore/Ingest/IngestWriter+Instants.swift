@@ -21,8 +21,9 @@ extension IngestWriter {
   /// and derives its own. But if they differ, the export was written in another zone, and a person must know
   /// that. Repeated and skipped hours are not compared, since ticks may have decided their offsets.
   ///
-  /// If both stores have the same base zone, a time with another offset has it from a statement about a period or
-  /// an import. The export contains this statement, often after the times, so such a time does not move.
+  /// If both stores have the same base zone, a time with another offset has it from a statement about a
+  /// period or an import. The export contains this statement, often after the times, so such a time does not
+  /// move.
   func noteMovedTimes(in batch: IngestBatch) throws {
     guard let input = source.zone, !input.placesReadings, !source.isMerge else { return }
     if let base = batch.records.first(where: { $0.guid == LogbookZones.baseGuid && !$0.deleted }) {

@@ -40,7 +40,7 @@ extension IngestWriter {
     state.counts.withdrawnReadings = max(0, state.counts.withdrawnReadings - state.counts.restoredReadings)
   }
 
-  /// Ends the withdrawals of this input, and gives the records the contents that they have after a `redo`.
+  /// Ends the withdrawals of this input, and restores the contents that the records have after a `redo`.
   ///
   /// - Parameter held: all valid withdrawals.
   private func endUndo(
@@ -59,8 +59,8 @@ extension IngestWriter {
     }
   }
 
-  /// Ends the writing of records of an input that is undone. The import changes no record. It counts neither as a
-  /// statement of its items nor as an import that brought them.
+  /// Ends the writing of records of an input that is undone. The import changes no record. It counts neither
+  /// as a statement of its items nor as an import that brought them.
   private func finishUndone() throws {
     if let outcome = try records?.finish(keepsRecords: true) { count(outcome) }
     state.counts.withdrawnRecords = try hiddenRecords()

@@ -137,7 +137,7 @@ package final class IngestWriter {
   /// Stores a batch in one transaction. If the source allows it, unsorted readings are buffered for
   /// `storeSpooled` instead. A batch with the newest readings first is buffered, too, if it has a reading
   /// that is later than all stored ones. After the first buffered batch, the readings of all later batches
-  /// are buffered as well: of two readings with one identity, the first one must be stored.
+  /// are buffered as well. If two readings have one identity, the first one must be stored.
   ///
   /// - Returns: the readings that the store rejects. Items that the batch already lists as rejected are not
   ///   included.
@@ -263,8 +263,8 @@ package final class IngestWriter {
   /// Refuses sensor values that are those of another person's sensor.
   private func requireOwnSensor(_ batch: [Reading]) throws {
     guard try sensors?.findsOther(in: batch, of: state.devices) == true,
-      // If an export states the same person as earlier inputs, it is not refused because of its values. What this input
-      // itself stated is stored already, and so is what a refused one stated.
+      // If an export states the same person as earlier inputs, it is not refused because of its values. What
+      // this input itself stated is stored already, and so is what a refused one stated.
       try !source.isExport || StatedPersons(database, finishedBefore: id).verdict(on: persons) != .same
     else { return }
     let stored = isAtomic ? 0 : counts.newReadings + counts.newRecords

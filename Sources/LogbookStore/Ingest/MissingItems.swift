@@ -8,7 +8,7 @@ import SQLiteRows
 /// longer has. Earlier imports into other stores count as well. If the later export has the items before and
 /// after a missing item, a person deleted it in the app, or corrected its time.
 ///
-/// Some exports lack an item for another reason: they have only the latest days, or no items of this kind, or
+/// Some exports lack an item for another reason. They have only the latest days, or no items of this kind, or
 /// are a part of a file. An older export that is imported later proves nothing, either. So each missing item
 /// needs at least ten known items of its kind, and only times between known items are examined.
 struct MissingItems {
@@ -25,8 +25,9 @@ struct MissingItems {
     "coalesce(i.generated_at, 0) <= (SELECT coalesce(generated_at, 0) FROM ingest WHERE id = \(ingest))"
   }
 
-  /// The SQL condition that the import `i` read the same sheet of a workbook as this import, or that this import read no
-  /// sheet. Another sheet can have the same kind: Tidepool's workbook has one for boluses and one for basal rates.
+  /// The SQL condition that the import `i` read the same sheet of a workbook as this import, or that this
+  /// import read no sheet. Another sheet can have the same kind: Tidepool's workbook has one for boluses and
+  /// one for basal rates.
   ///
   /// - Parameters:
   ///   - length: the parameter with the length of the sheet's name at the end of the input's name, or with 0.

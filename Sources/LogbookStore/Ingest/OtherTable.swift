@@ -69,8 +69,8 @@ struct OtherTable {
     self.ingest = earlier
   }
 
-  /// A later version of a table lacks few of the earlier version's rows, which a person may have deleted: at
-  /// most one in `share`, or at most `rows`.
+  /// A later version of a table lacks few of the earlier version's rows, which a person may have deleted. Few
+  /// means at most one in `share`, or at most `rows`.
   private static let maxMissing = (share: 5, rows: 2)
 
   /// Whether this input lacks many records of an earlier import, within the input's first and last time. A

@@ -83,7 +83,7 @@ struct OtherZoneDiary {
     return found
   }
 
-  /// The maximum number of equal earlier items that are compared with a new one. A pump's algorithm gives
+  /// The maximum number of equal earlier items that are compared with a new one. A pump's algorithm delivers
   /// some hundred equal doses in two days.
   private static let maxEqual = 512
 
@@ -101,8 +101,8 @@ struct OtherZoneDiary {
   ///
   /// - Parameters:
   ///   - same: the pairs at the same shown time.
-  ///   - neighbours: the number of pairs at a distance that is a day longer or shorter. Doses at the same times of
-  ///     each day have such pairs, too.
+  ///   - neighbours: the number of pairs at a distance that is a day longer or shorter. Doses at the same
+  ///     times of each day have such pairs, too.
   private func shifted(
     _ pairs: [Pair], by distance: Int64, same: [Pair], _ neighbours: Int
   ) -> [Pair] {

@@ -68,7 +68,7 @@ struct StatedPersons {
 
   /// Compares what an input states about its person with what earlier imports stated. The verdict is `same`
   /// if a name agrees, or if an id or a date of birth is equal. A date of birth is compared before the name,
-  /// which can change by marriage. The name is compared before an id, since each clinic gives its own ids.
+  /// which can change by marriage. The name is compared before an id, since each clinic has its own ids.
   ///
   /// Names of accounts are not compared: a parent or a clinician makes the exports of several people.
   func verdict(on stated: [StatedPerson]) throws -> PersonVerdict {

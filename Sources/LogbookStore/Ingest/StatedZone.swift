@@ -37,15 +37,15 @@ struct StatedZone {
         + "in the zone of the logbook")
   }
 
-  /// Whether the statement lists the items of the import. It does not if the zone becomes or is the base zone of
-  /// the logbook by an import.
+  /// Whether the statement lists the items of the import. It does not if the zone becomes or is the base zone
+  /// of the logbook by an import.
   func listsItems(_ zones: LogbookZones) throws -> Bool {
     guard Self.hasBase(zones) else { return false }
     return try zones.base != zone || Store.setting(.baseOfImport, database) == nil
   }
 
-  /// Whether the logbook has a base zone. If this system does not know that zone, the zone of an input does not
-  /// replace it.
+  /// Whether the logbook has a base zone. If this system does not know that zone, the zone of an input does
+  /// not replace it.
   private static func hasBase(_ zones: LogbookZones) -> Bool { zones.isKnown || zones.unknownBase != nil }
 
   /// Makes the zone the base zone if the logbook has none. Otherwise returns the records that state the zone
@@ -310,7 +310,6 @@ extension WithdrawnInput {
 
 /// The zone for times of an input that state no offset.
 package struct InputZone: Sendable {
-  /// The zone.
   package let zone: LogbookZone
   /// Whether a person gave the zone for this input. Then it is stored as a statement about the input's
   /// readings and records.

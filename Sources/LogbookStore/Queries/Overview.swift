@@ -8,7 +8,6 @@ import SQLiteRows
 package struct Overview: Sendable {
   /// The readings of one kind and device.
   package struct Line: Sendable {
-    /// The kind of the readings.
     package let kind: ReadingKind
     /// The device that took the readings.
     package let device: Device

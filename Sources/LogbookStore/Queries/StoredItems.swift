@@ -4,7 +4,6 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// A stored reading.
 package struct StoredReading: Sendable {
   /// The device's number in this store.
   package let deviceID: Int64
@@ -75,11 +74,9 @@ package struct StoredReading: Sendable {
   }
 }
 
-/// A stored record.
 package struct StoredRecord: Sendable {
   /// The id of the record.
   package let guid: String
-  /// The kind of the record.
   package let kind: RecordKind
   /// The guid of the entry to which the record belongs; nil for an entry.
   package let entryGuid: String?

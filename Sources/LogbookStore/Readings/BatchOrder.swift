@@ -161,11 +161,11 @@ struct BatchOrder {
     one.kind == .cbg && one.positionKind == .time && one.placement.utcOffset != other.placement.utcOffset
   }
 
-  /// Gives different readings of one identity different occurrence numbers. Numbers that the input states are
-  /// kept. Finger sticks and ketones are numbered by size, with control tests last: their values are equal after
-  /// rounding, or the source has one instant for several strips. Two sensor values at one shown time are numbered
-  /// in the order of the input. In a repeated hour, values with a stated offset come last. A sensor has only one
-  /// reading at a tick, so the others are listed as changed.
+  /// Assigns different occurrence numbers to different readings of one identity. Numbers that the input
+  /// states are kept. Finger sticks and ketones are numbered by size, with control tests last. Their values
+  /// are equal after rounding, or the source has one instant for several strips. Two sensor values at one
+  /// shown time are numbered in the order of the input. In a repeated hour, values with a stated offset come
+  /// last. A sensor has only one reading at a tick, so the others are listed as changed.
   private mutating func number(_ distinct: [Int], series: Int, _ valueBucket: Int64, _ readings: [Reading]) {
     let first = readings[distinct[0]]
     if first.occurrenceIsStated {

@@ -36,8 +36,8 @@ final class Corrections {
 
   private let database: Database
   private let ingest: Int64
-  /// The results of `newestFromRemote` so far, by the id of the series (one device's readings of one kind):
-  /// the least age of the export at the remote.
+  /// The results of `newestFromRemote` so far, by the id of the series (one device's readings of one kind). A
+  /// result is the least age of the export at the remote.
   private var remoteAges: [Int64: ExportAge?] = [:]
   /// Whether two imports have at least `minShared` equal finger sticks of a device, by the series and the
   /// numbers of the imports.

@@ -221,7 +221,6 @@ struct SameMinutes {
 /// Two devices with the same readings: one sensor under two serial numbers, or the same readings from two
 /// sources.
 package struct LikelyDuplicate: Hashable, Sendable {
-  /// The kind of the readings.
   package let kind: ReadingKind
   /// The name of the device of this ingest.
   package let device: String

@@ -156,11 +156,11 @@ struct SensorComparison {
 
 /// The values of two sensors at the same instants. They show whether two persons wore the sensors.
 ///
-/// The limits below were measured with the public series of 21 persons, moved to the same dates in pairs:
-/// Hall 2018, and five persons with diabetes of type 2. For two persons, 93 to 98 % of all periods of 24
-/// hours correlate by less than 0.5 and differ by more than 10 % on average. This is true for only 0 to 2 %
-/// of the periods of a person's series and its copy with bias (15 %), noise (10 %) and lag. Within a few
-/// hours, an average difference of more than 40 % shows two persons.
+/// The limits below were measured with the public series of 21 persons, moved to the same dates in pairs.
+/// They are those of Hall 2018, and of five persons with diabetes of type 2. For two persons, 93 to 98 % of
+/// all periods of 24 hours correlate by less than 0.5 and differ by more than 10 % on average. This is true
+/// for only 0 to 2 % of the periods of a person's series and its copy with bias (15 %), noise (10 %) and lag.
+/// Within a few hours, an average difference of more than 40 % shows two persons.
 struct SensorPairs {
   /// The minimum duration of the pairs, in seconds. If two exports overlap for a shorter time, nothing is
   /// concluded.

@@ -22,9 +22,9 @@ struct UnsortedSpool {
   static let minCount = 10_000
   /// The number of pairs of neighbouring readings that are examined.
   static let sampleSize = 256
-  /// The divisor of the file's period that gives the limit for a long step between two readings: 1/16 of the
-  /// period. In a shuffled file, half of the steps are longer than a quarter of the period, which is far
-  /// above this limit.
+  /// A step between two readings is long if it exceeds the file's period divided by this number, which is
+  /// 1/16 of the period. In a shuffled file, half of the steps are longer than a quarter of the period, which
+  /// is far above this limit.
   static let minPart: Int64 = 16
 
   private let file: UnlinkedFile

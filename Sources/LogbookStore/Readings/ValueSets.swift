@@ -4,15 +4,15 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Compares the values that this store and another one have for one shown time of a sensor, in any order. Finger sticks at
-/// one tick are compared in the same way.
+/// Compares the values that this store and another one have for one shown time of a sensor, in any order.
+/// Finger sticks at one tick are compared in the same way.
 ///
 /// A clock that is set back shows a time twice. The value of a sensor is not part of a reading's identity, so
 /// the values of such a time get different occurrence numbers. So do two strips at one instant, if the device
-/// counts whole minutes. Another store may have imported only the second pass of the repeated time. It gives its
-/// values the numbers that this store gave to those of the first pass. So identities are equal and values differ,
-/// which looks like a change at the source. It is not a change if one store has the other store's value under
-/// another number.
+/// counts whole minutes. Another store may have imported only the second pass of the repeated time. Its
+/// values then have the numbers that this store assigned to those of the first pass. So identities are equal
+/// and values differ, which looks like a change at the source. It is not a change if one store has the other
+/// store's value under another number.
 ///
 /// A value that only the other store has is stored in this store with a further number. The other store may
 /// have given the number of one of this store's own values to another value. The own value is then stored a

@@ -4,17 +4,20 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Finds doses and meals whose amounts may have been corrected at the source, for a format whose ids contain amounts.
+/// Finds doses and meals whose amounts may have been corrected at the source, for a format whose ids contain
+/// amounts.
 ///
-/// Apple Health gives its records no ids. Several doses or foods of one app often have one time, so their amounts are
-/// part of their identity. A corrected amount makes another record, and the earlier one stays in the store. If each
-/// export has one record of the app and kind at this second, it is the same record. `RetypedDoses` compares the exports
-/// and hides the earlier record.
+/// The records of Apple Health have no ids. Several doses or foods of one app often have one time, so their
+/// amounts are part of their identity. A corrected amount makes another record, and the earlier one stays in
+/// the store. If each export has one record of the app and kind at this second, it is the same record.
+/// `RetypedDoses` compares the exports and hides the earlier record.
 ///
-/// If a person edited a record, its amount in the exports is compared. The withdrawal names this amount, so it does not
-/// hide the edit. After an undo of the edit, it hides the record. While the edit holds, `EditedItems` lets it count.
+/// If a person edited a record, its amount in the exports is compared. The withdrawal names this amount, so
+/// it does not hide the edit. After an undo of the edit, it hides the record. While the edit holds,
+/// `EditedItems` lets it count.
 ///
-/// The identity of the records stays as it is, so that an export of earlier records finds them in every store.
+/// The identity of the records stays as it is, so that an export of earlier records finds them in every
+/// store.
 enum CorrectedAmounts {
   /// The SQL condition that this input has the record of a row.
   private static func isGiven(_ row: String) -> String {
@@ -39,21 +42,21 @@ enum CorrectedAmounts {
       AND \(isOfSameSecond("y"))
     """
 
-  /// The SQL query for records that are the only ones of their second in this input. Each is paired with the records of
-  /// the same second from other inputs.
+  /// The SQL query for records that are the only ones of their second in this input. Each is paired with the
+  /// records of the same second from other inputs.
   private static let pairQuery = """
     \(storedPairQuery)
       AND NOT EXISTS (SELECT 1 FROM record AS z WHERE z.device_time = x.device_time AND \(isOfSameSecond("z"))
         AND \(isGiven("z")))
     """
 
-  /// The pairs of records of one app, kind and second, of which this input has exactly one. Empty for a format whose ids
-  /// contain no amounts.
+  /// The pairs of records of one app, kind and second. This input has exactly one record of each pair. Empty
+  /// for a format whose ids contain no amounts.
   static func pairs(_ database: Database, ingest: Int64, _ format: String) throws -> [RetypedDoses.Pair] {
     try pairs(pairQuery, database, ingest, format)
   }
 
-  /// The pairs of records of one app, kind and second, of which an import has at least one.
+  /// The pairs of records of one app, kind and second. The import has at least one record of each pair.
   static func storedPairs(_ database: Database, ingest: Int64) throws -> [RetypedDoses.Pair] {
     let format = try String.fetchOne(
       database.cachedStatement(sql: "SELECT format FROM ingest WHERE id = ?"), arguments: [ingest])

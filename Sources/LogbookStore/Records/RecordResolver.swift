@@ -268,8 +268,8 @@ struct RecordNesting {
 
   init(_ database: Database) { self.database = database }
 
-  /// Whether the rule forbids that a local record belongs to this entry: the records would form a circle, or
-  /// would be nested more than one level deep.
+  /// Whether the rule forbids that a local record belongs to this entry. The records would then form a
+  /// circle, or be nested more than one level deep.
   func forbids(_ guid: String, in entry: String) throws -> Bool {
     if guid == entry { return true }
     // If the store does not have the entry yet, the entry is treated as not nested.

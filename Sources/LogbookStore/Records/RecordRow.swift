@@ -94,8 +94,8 @@ struct RowKey {
 
 /// Inserts the new records of an import, several with one statement.
 ///
-/// SQLite copies each page that a statement changes, so that it can undo the statement. A record changes seven
-/// pages. If records with neighbouring guids are inserted together, most of them change the same pages.
+/// SQLite copies each page that a statement changes, so that it can undo the statement. A record changes
+/// seven pages. If records with neighbouring guids are inserted together, most of them change the same pages.
 final class RecordInsertions {
   private static let columns = [
     "guid", "kind", "entry_guid", "device_time", "utc_offset", "offset_source", "fields", "deleted",

@@ -21,8 +21,8 @@ final class RecordWriter {
   private var knownCount = 0
   /// The other table whose records this input would have changed; nil without one.
   private(set) var otherTable: OtherTable?
-  /// The records whose shown times are equal to those of their rows. The zone that a person gave for the input
-  /// applies only to these records. Nil if no statement will list them.
+  /// The records whose shown times are equal to those of their rows. The zone that a person gave for the
+  /// input applies only to these records. Nil if no statement will list them.
   private(set) var brought: Set<String>?
   /// The records that differ from their rows and that the import may leave unchanged.
   private(set) var kept: Set<String> = []
@@ -31,8 +31,8 @@ final class RecordWriter {
   /// The doses of this input that may be retyped doses of another export.
   private(set) var retypedPairs: [RetypedDoses.Pair] = []
   private static let maxKept = 1000
-  /// The size of the connection's cache once it writes records. The guids of records are random. With the small
-  /// cache of an import, each record would write pages to the disk and read them again.
+  /// The size of the connection's cache once it writes records. The guids of records are random. With the
+  /// small cache of an import, each record would write pages to the disk and read them again.
   private static let cacheKiB = 4096
   private var hasCache = false
   private let ordinals: RecordOrdinals
@@ -324,14 +324,15 @@ extension RecordWriter {
   /// No import of a later export may have stated the content.
   static let isOfEarlierExport = "(\(ageOrder("this")) > \(placeOfRecord) AND NOT \(isStatedLater))"
 
-  /// The SQL condition that an undone import wrote the content of a visible record, which other imports state, too.
-  /// No import of a later export than that of the import `this` may be among them.
+  /// The SQL condition that an undone import wrote the content of a visible record, which other imports
+  /// state, too. No import of a later export than that of the import `this` may be among them.
   private static let isLeftByUndoneImport = """
     (\(ContentExport.isOfUndoneImport) AND NOT \(Withdrawn.record) AND NOT \(isStatedLater))
     """
 
-  /// The SQL condition for a record that a row of this import may change: only imports of older exports wrote
-  /// or stated its content, in this or another store. A withdrawn record counts as older than any export.
+  /// The SQL condition for a record that a row of this import may change. It is true if only imports of older
+  /// exports wrote or stated its content, in this or another store. A withdrawn record counts as older than
+  /// any export.
   static let isOutdated = """
     record.guid = c.guid AND this.id = :ingest AND record.deleted = 0 AND \(ContentExport.isImported)
       AND (\(isOfEarlierExport) OR \(isLeftByUndoneImport)

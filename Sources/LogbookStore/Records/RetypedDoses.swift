@@ -6,43 +6,47 @@ import SQLiteRows
 
 /// Finds doses and meals that a person corrected at the source, and hides their earlier versions.
 ///
-/// The use of a dose without an id is part of its identity, since two doses of different uses can have one time. So
-/// a dose that was typed as basal and corrected to bolus is stored a second time. An export shows the correction if it
-/// has a dose of the same time, amount and source with another use, and lacks the earlier dose. It must be later than
-/// the last export with the earlier dose. That earlier export must lack the other dose. All imported exports are compared,
-/// so that the order of their imports does not matter.
+/// The use of a dose without an id is part of its identity, since two doses of different uses can have one
+/// time. So a dose that was typed as basal and corrected to bolus is stored a second time. An export shows
+/// the correction if it has a dose of the same time, amount and source with another use, and lacks the
+/// earlier dose. It must be later than the last export with the earlier dose. That earlier export must lack
+/// the other dose. All imported exports are compared, so that the order of their imports does not matter.
 ///
-/// A table of boluses and another one of basal doses also have doses that the other one lacks. So both exports must
-/// have at least `minShared` equal doses with the use of the earlier dose. With fewer ones, a warning names the command
-/// that hides it.
+/// A table of boluses and another one of basal doses also have doses that the other one lacks. So both
+/// exports must have at least `minShared` equal doses with the use of the earlier dose. With fewer ones, a
+/// warning names the command that hides it.
 ///
-/// If one of both doses has no use, and no export has both, they are one dose, whatever the ages of the exports: the
-/// table got a column or a word for the use later, or an export of another language is read without its words. The dose
-/// with the use is shown. This store must have imported both.
+/// If one of both doses has no use, and no export has both, they are one dose, whatever the ages of the
+/// exports. Then the table got a column or a word for the use later, or an export of another language is read
+/// without its words. The dose with the use is shown. This store must have imported both.
 ///
-/// The amount of a dose or meal may also be part of its identity. `CorrectedAmounts` finds records that differ only
-/// in it. Such a record is corrected if its app has one record of the kind at this second in each of both exports.
-/// What a person edited does not matter for it.
+/// The amount of a dose or meal may also be part of its identity. `CorrectedAmounts` finds records that
+/// differ only in it. Such a record is corrected if its app has one record of the kind at this second in each
+/// of both exports. What a person edited does not matter for it.
 ///
-/// The device that a row of a table names is part of the identity of its doses and meals. Otherwise equal doses of two
-/// pens at one time would be one dose. A table that gets a column of devices has all of them a second time. If two exports
-/// have at least `minShared` such pairs, and few other doses and meals at these times, the earlier ones are hidden.
+/// The device that a row of a table names is part of the identity of its doses and meals. Otherwise equal
+/// doses of two pens at one time would be one dose. A table that gets a column of devices has all of them a
+/// second time. If two exports have at least `minShared` such pairs, and few other doses and meals at these
+/// times, the earlier ones are hidden.
 ///
-/// The earlier dose gets a withdrawal like that of a record that its source deleted; see `SourceDeletions`. The
-/// withdrawal belongs to the import of the export with the correction, whose undo shows the earlier dose again.
+/// The earlier dose gets a withdrawal like that of a record that its source deleted; see `SourceDeletions`.
+/// The withdrawal belongs to the import of the export with the correction, whose undo shows the earlier dose
+/// again.
 struct RetypedDoses {
   static let corrected = Withdrawal.correctedAtSource
   static let restored = Withdrawal.restoredAtSource
 
-  /// The minimum number of equal doses in both exports with the use of the earlier dose. Also the minimum number of
-  /// doses and meals that differ only in their devices.
+  /// The minimum number of equal doses in both exports with the use of the earlier dose. Also the minimum
+  /// number of doses and meals that differ only in their devices.
   private static let minShared = 10
-  /// The minimum number of doses and meals that differ only in their devices for each other one of both exports.
+  /// The minimum number of doses and meals that differ only in their devices for each other one of both
+  /// exports.
   private static let minPaired = 4
   /// The maximum number of doses that a warning names.
   private static let maxNamed = 12
 
-  /// A dose of this input, and one of an earlier import that differs only in its use or device. Both are guids.
+  /// A dose of this input, and one of an earlier import that differs only in its use or device. Both are
+  /// guids.
   struct Pair: Hashable {
     let given: String
     let other: String
@@ -80,7 +84,8 @@ struct RetypedDoses {
   private var otherDevices: [[Int64]: OtherDevices] = [:]
   /// The compared doses, by their guids.
   private var doses: [String: Dose] = [:]
-  /// The guids of all records of the same app, kind and second, for each record whose amount may be corrected.
+  /// The guids of all records of the same app, kind and second, for each record whose amount may be
+  /// corrected.
   private var sameSecond: [String: Set<String>] = [:]
   /// The earlier doses that a warning names, each with the later one.
   private var doubts: [(old: Dose, other: Dose)] = []
@@ -93,14 +98,15 @@ struct RetypedDoses {
   /// The guids of the withdrawals that were written, or stated once more.
   private(set) var withdrawals: Set<String> = []
 
-  /// The guids of the earlier doses in the warning, and of those that a person edited and that were corrected.
+  /// The guids of the earlier doses in the warning, and of those that a person edited and that were
+  /// corrected.
   var named: Set<String> { edited.union(doubts.map(\.old.guid)) }
 
   private static let usePairQuery = pairQuery(differOnlyInUse)
   private static let devicePairQuery = pairQuery(differOnlyInDevice)
 
-  /// The SQL query for the doses and meals of rows without ids, each with another one that differs as `condition`
-  /// states. The other one is not in this input, or it is hidden.
+  /// The SQL query for the doses and meals of rows without ids, each with another one that differs as
+  /// `condition` states. The other one is not in this input, or it is hidden.
   private static func pairQuery(_ condition: String) -> String {
     """
     SELECT x.guid, y.guid FROM temp.record_ordinal AS o CROSS JOIN record AS x ON x.guid = o.guid
@@ -133,15 +139,15 @@ struct RetypedDoses {
       AND json_extract(y.fields, '$.subtype') IS NOT json_extract(x.fields, '$.subtype'))
     """
 
-  /// The SQL condition that two doses or meals of a table are equal. Such rows of one device are stored once, so their
-  /// devices differ. The device itself is not stored with them.
+  /// The SQL condition that two doses or meals of a table are equal. Such rows of one device are stored once,
+  /// so their devices differ. The device itself is not stored with them.
   private static let differOnlyInDevice = """
     (x.provenance_format = 'generic' AND x.kind IN ('insulin', 'food') AND y.fields = x.fields
       AND (y.utc_offset, y.offset_source) = (x.utc_offset, x.offset_source))
     """
 
-  /// Hides doses that an undo or redo of an import shows again, if a later export has them with another use or amount.
-  /// Shows doses again that no remaining export corrects.
+  /// Hides doses that an undo or redo of an import shows again, if a later export has them with another use
+  /// or amount. Shows doses again that no remaining export corrects.
   ///
   /// - Parameter now: the host's clock in UTC seconds.
   static func writeAfterUndo(of ingest: Int64, at now: Int64, _ database: Database) throws {
@@ -180,8 +186,8 @@ struct RetypedDoses {
   /// - Parameters:
   ///   - pairs: doses that differ only in their uses or devices.
   ///   - amounts: records that may differ only in their amounts; see `CorrectedAmounts`.
-  /// - Returns: the numbers of new doses of this input that are corrections of stored ones, and of new doses that
-  ///   a later export corrects.
+  /// - Returns: the numbers of new doses of this input that are corrections of stored ones, and of new doses
+  ///   that a later export corrects.
   mutating func write(_ pairs: [Pair], amounts: [Pair] = []) throws -> (updated: Int, kept: Int) {
     guard !pairs.isEmpty || !amounts.isEmpty else { return (0, 0) }
     var others: [String: Set<String>] = [:]
@@ -287,7 +293,8 @@ extension RetypedDoses {
       shared = max(shared, doses.values.reduce(0, +))
       if doses[old.use] ?? 0 >= Self.minShared { sure.insert(ingest) }
     }
-    // A dose that came from the remote may also be in the export of the other one, which another store imported.
+    // A dose that came from the remote may also be in the export of the other one, which another store
+    // imported.
     if other.ingest != nil, !sure.isEmpty { return .corrected(sure) }
     return shared > 0 ? .doubtful : .unknown
   }
@@ -316,8 +323,9 @@ extension RetypedDoses {
     return sure.isEmpty ? .unknown : .corrected(sure)
   }
 
-  /// Whether two exports are one table that names its device otherwise. Then nearly all of its doses and meals have
-  /// another device. The tables of two pens also have equal doses at equal times, but many others, too.
+  /// Whether two exports are one table that names its device otherwise. Then nearly all of its doses and
+  /// meals have another device. The tables of two pens also have equal doses at equal times, but many others,
+  /// too.
   private mutating func areOneTable(_ one: Int64, _ other: Int64) throws -> Bool {
     let key = [one, other].sorted()
     guard let found = otherDevices[key], found.contents.count >= Self.minShared else { return false }
@@ -397,8 +405,8 @@ extension RetypedDoses {
     }
   }
 
-  /// Writes withdrawals as rows of these imports. That of the latest export writes first, and the other ones state
-  /// the same.
+  /// Writes withdrawals as rows of these imports. That of the latest export writes first, and the other ones
+  /// state the same.
   private mutating func write(_ statements: [Int64: [ImportedRecord]], ages doses: some Sequence<Dose>) throws
   {
     let ages = doses.reduce(into: [Int64: Dose.Age]()) { ages, dose in
@@ -424,8 +432,8 @@ extension RetypedDoses {
     FROM record WHERE record.guid = ?1
     """
 
-  /// The SQL query for the imports whose exports have a record. The last columns state whether the import read
-  /// the whole export without leaving out rows, whether it rejected no row, and whether it is undone.
+  /// The SQL query for the imports whose exports have a record. The last columns state whether the import
+  /// read the whole export without leaving out rows, whether it rejected no row, and whether it is undone.
   private static let importQuery = """
     SELECT w.id, \(ExportAge.generated("w")), \(ExportAge.modified("w")), \(RecordWriter.importOrder("w")),
       CASE WHEN w.outcome = 'whole' AND json_valid(w.counts)

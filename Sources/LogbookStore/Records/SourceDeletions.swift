@@ -132,8 +132,8 @@ extension SourceDeletions {
 
   /// The SQL query for a withdrawal that only imports wrote. One column states whether the record that it
   /// names is hidden. The last ones state whether this export is later than the one that wrote the
-  /// withdrawal, and whether the import that wrote it is undone. A dose without a use stays hidden by the same dose
-  /// with a use; see `RetypedDoses`.
+  /// withdrawal, and whether the import that wrote it is undone. A dose without a use stays hidden by the
+  /// same dose with a use; see `RetypedDoses`.
   private static let written = """
     SELECT record.fields, record.device_time,
       EXISTS (SELECT 1 FROM listed_record AS l WHERE l.guid = ?3 AND l.is_withdrawn = 1),
@@ -210,8 +210,8 @@ extension SourceDeletions {
 
   /// Writes withdrawals as rows of this import.
   ///
-  /// - Parameter restoresWithdrawn: whether to change withdrawals that only undone imports stated, also if their
-  ///   exports are later.
+  /// - Parameter restoresWithdrawn: whether to change withdrawals that only undone imports stated, also if
+  ///   their exports are later.
   /// - Returns: the number of those that are new or changed.
   private func write(_ withdrawals: [RecordWithdrawal], restoresWithdrawn: Bool = false) throws -> Int {
     guard !withdrawals.isEmpty else { return 0 }
@@ -268,8 +268,9 @@ private struct RecordWithdrawal {
 }
 
 extension SourceDeletions {
-  /// Notes which imports of this store state a record as valid, if another store stated that its source deleted the
-  /// record. `StatedContents.restoreReplaced` then ends the withdrawal if the export of such an import is later.
+  /// Notes which imports of this store state a record as valid, if another store stated that its source
+  /// deleted the record. `StatedContents.restoreReplaced` then ends the withdrawal if the export of such an
+  /// import is later.
   ///
   /// - Parameter new: the content of a new withdrawal from the other store.
   static func noteValid(besides new: RecordState, of guid: String, _ database: Database) throws {

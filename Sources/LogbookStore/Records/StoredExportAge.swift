@@ -43,15 +43,16 @@ enum ContentExport {
         IS NOT \(own("\(ExportAge.generated("w")), \(ExportAge.modified("w"))")))))
     """
 
-  /// When a person edited the amount of a record, as SQL; NULL if the record has the amount that an import wrote.
-  /// If the store does not know that amount, any edit counts.
+  /// When a person edited the amount of a record, as SQL; NULL if the record has the amount that an import
+  /// wrote. If the store does not know that amount, any edit counts.
   static let amountEditedAt = """
     CASE WHEN record.edited_at IS NOT NULL AND NOT \(isImported)
       AND \(amounts("record.fields")) IS NOT \(amounts("substr(record.imported, instr(record.imported, ' ') + 1)"))
     THEN record.edited_at END
     """
 
-  /// The amounts in fields that are stored as JSON, as an SQL row; NULL for fields that are damaged or unknown.
+  /// The amounts in fields that are stored as JSON, as an SQL row; NULL for fields that are damaged or
+  /// unknown.
   private static func amounts(_ fields: String) -> String {
     let values = ["units", "extended", "carbs"].map { name in
       "CASE WHEN json_valid(\(fields)) THEN json_extract(\(fields), '$.\(name)') END"
@@ -98,8 +99,8 @@ enum ContentExport {
     return max(written, statement ?? written)
   }
 
-  /// The SQL condition that `w` is a valid import of this store that stated the present content of a record. An
-  /// import that lists the record and has no noted content stated the present one.
+  /// The SQL condition that `w` is a valid import of this store that stated the present content of a record.
+  /// An import that lists the record and has no noted content stated the present one.
   static let isStatement = """
     (w.id IN (
       SELECT s.ingest FROM stated_content AS s WHERE s.guid = record.guid AND \(StatedContents.isCurrent)
@@ -117,7 +118,7 @@ enum ContentExport {
   }
 }
 
-/// Rows of `ingest` that only have the age of an export of which another store imported contents. With this
+/// Rows of `ingest` that only have the age of an export, if another store imported contents of it. With this
 /// age, later exports can correct these contents. Such a row is not an import of this store.
 enum ExportOrigin {
   /// The SQL condition for such a row.
@@ -160,7 +161,7 @@ struct WritingAge: Hashable, Comparable {
 }
 
 extension WritingAge {
-  /// The age of an export of which only another store knows when its import began.
+  /// The age of an export that another store imported. Only that store knows when its import began.
   init(_ age: ExportAge) {
     self.init(generatedAt: age.generated, modifiedAt: age.modified, startedAt: age.modified)
   }

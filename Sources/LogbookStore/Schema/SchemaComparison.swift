@@ -7,7 +7,7 @@ import SQLiteRows
 
 /// The differences between the schema of a store and that of a new one.
 ///
-/// Differences are dangerous in a file of unknown origin: a query of a view that replaces a table may never
+/// Differences are dangerous in a file of unknown origin. A query of a view that replaces a table may never
 /// end, and a trigger can change what is stored.
 struct SchemaComparison {
   /// The SQL query for the parts of a schema. Each part is one text: its type and name, a line feed, and its
@@ -95,7 +95,7 @@ extension SchemaComparison {
   /// A number that depends on each part of the schema, but not on their order.
   ///
   /// The number makes opening a store fast, since a complete comparison creates a new store in memory. It
-  /// gives no protection against an attacker who constructs another schema with the same number.
+  /// does not protect against an attacker who constructs another schema with the same number.
   static func checksum(in database: Database) throws -> UInt64 {
     let statement = try RawStatement(
       of: database, "SELECT sql, name FROM sqlite_schema WHERE sql IS NOT NULL")

@@ -43,7 +43,7 @@ enum StatementSchema {
     CREATE INDEX item_zone_latest ON item_zone(made_at);
     CREATE INDEX item_zone_unknown ON item_zone(zone) WHERE is_known = 0;
 
-    -- The series of which a statement lists readings, also those that the store does not have. Each row has the
+    -- The series whose readings a statement lists, also those that the store does not have. Each row has the
     -- first and the last position in the list.
     CREATE TABLE item_zone_series (
       guid TEXT NOT NULL,

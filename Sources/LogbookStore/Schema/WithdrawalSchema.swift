@@ -103,8 +103,8 @@ enum WithdrawalSchema {
 
     """
 
-  /// With the last two columns, the query whether an import is undone parses none of its withdrawals, which may
-  /// be long.
+  /// With the last two columns, the query whether an import is undone parses none of its withdrawals, which
+  /// may be long.
   private static let importsOfWithdrawals = """
     CREATE INDEX record_withdrawal_import ON record(
       json_extract(fields, '$.import'), json_extract(fields, '$.hidden'), deleted) WHERE kind = 'withdrawal'

@@ -9,7 +9,6 @@ package enum DownloadSubject: Hashable, Sendable {
   case logbook
   /// All changes that other nodes have made since the last pull.
   case changes
-  /// All records.
   case records
   /// Readings with shown times from `from` until before `until`, in civil seconds.
   case readings(from: Int64, until: Int64)

@@ -187,7 +187,6 @@ extension SyncTransaction {
     return nil
   }
 
-  /// Queues a download.
   package func queueDownload(
     _ subject: DownloadSubject, _ priority: DownloadPriority, at now: Int64
   ) throws {

@@ -337,7 +337,7 @@ private struct FoundReadings {
     places.reserveCapacity(capacity)
   }
 
-  /// Appends the reading in the current row, of which the columns of the reading begin with `column`.
+  /// Appends the reading in the current row. Its columns begin with `column`.
   @inline(__always)
   mutating func append(_ key: ReadingKey, _ row: RawStatement, from column: Int32) throws {
     let place = try devices.place(of: key.series)

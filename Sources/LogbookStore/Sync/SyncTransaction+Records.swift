@@ -6,7 +6,6 @@ import SQLiteRows
 
 /// The two phases in which records are sent: all entries come before the records that belong to them.
 package enum PushPhase: Hashable, Sendable {
-  /// Entries.
   case entries
   /// Records that belong to an entry.
   case children

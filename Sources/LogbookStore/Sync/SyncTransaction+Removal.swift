@@ -79,9 +79,10 @@ extension SyncTransaction {
   /// The number of readings that are queued again at once, which limits the memory for their keys.
   private static let maxRequeued = 50_000
 
-  /// Queues items again that another store may have removed from the site. That store undid its import of these
-  /// items, and did not know that an import of this store contains them, too. What the site still has, it does
-  /// not store twice. No store removes the documents of other programs, so their readings are left out.
+  /// Queues items again that another store may have removed from the site. That store undid its import of
+  /// these items, and did not know that an import of this store contains them, too. What the site still has,
+  /// it does not store twice. No store removes the documents of other programs, so their readings are left
+  /// out.
   func requeueOnSite(_ inputs: [WithdrawnInput], at now: Int64) throws {
     guard !inputs.isEmpty,
       try Bool.fetchOne(database.cachedStatement(sql: "SELECT \(SiteSchema.isConnected)")) == true
@@ -123,16 +124,16 @@ extension SyncTransaction {
       arguments: [guid]) ?? false
   }
 
-  /// The SQL condition that a row of `record` is hidden and has the content of an undone import of this store. No
-  /// person edited it, and another store did not write it.
+  /// The SQL condition that a row of `record` is hidden and has the content of an undone import of this
+  /// store. No person edited it, and another store did not write it.
   private static let isOfUndoneImport = """
     (record.deleted = 0 AND \(StatedContents.isOwn)
       AND EXISTS (SELECT 1 FROM listed_record AS l WHERE l.guid = record.guid AND l.is_withdrawn = 1)
       AND EXISTS (SELECT 1 FROM ingest AS i WHERE i.id = record.ingest AND \(ImportContribution.isUndone(of: "i"))))
     """
 
-  /// Whether a record is hidden and has the content of an undone import of this store. A site never gets it, so
-  /// that what arrives from the site replaces it.
+  /// Whether a record is hidden and has the content of an undone import of this store. A site never gets it,
+  /// so that what arrives from the site replaces it.
   package func isOfUndoneImport(record guid: String) throws -> Bool {
     guard try database.hasRow(in: "listed_record WHERE is_withdrawn = 1") else { return false }
     return try Bool.fetchOne(

@@ -41,7 +41,7 @@ extension SyncTransaction {
     return try currentRun()
   }
 
-  /// Gives this node another id and starts the numbers of its uploads again. It is used if the remote has
+  /// Changes the id of this node, and starts the numbers of its uploads again. It is used if the remote has
   /// seen another store with the old id, or if the response to a write was lost. The cursor is kept, since
   /// this store has pulled all changes up to it.
   package func renewNode(_ node: String, runID: String) throws -> RunStamp {

@@ -55,8 +55,8 @@ struct ImportContribution {
   /// copy of the store.
   static let isUndone = isUndone(of: "ingest")
 
-  /// The same condition as `isUndone`, for an import with another alias in the SQL statement. The plus sign takes
-  /// the affinity from the column, since SQLite would otherwise read the whole index.
+  /// The same condition as `isUndone`, for an import with another alias in the SQL statement. The plus sign
+  /// takes the affinity from the column, since SQLite would otherwise read the whole index.
   static func isUndone(of table: String) -> String {
     """
     EXISTS (SELECT 1 FROM record AS u INDEXED BY record_withdrawal_import

@@ -48,8 +48,8 @@ struct StatedContents {
   /// The SQL condition that a valid import of this store stated the present content of a record.
   private static let isStated = "EXISTS (SELECT 1 FROM ingest AS w WHERE \(ContentExport.isStatement))"
 
-  /// The SQL condition that a valid import of this store stated another content of a record than the present one.
-  /// No export with later items may have the present content.
+  /// The SQL condition that a valid import of this store stated another content of a record than the present
+  /// one. No export with later items may have the present content.
   private static let mayBeStatedOtherwise = """
     (SELECT count(s.newest) FILTER (WHERE NOT s.is_current) > 0
       AND coalesce(max(s.newest) FILTER (WHERE NOT s.is_current) >= max(s.newest) FILTER (WHERE s.is_current), TRUE)
@@ -62,8 +62,8 @@ struct StatedContents {
 // MARK: - Notes
 
 extension StatedContents {
-  /// Notes the present content of records before another content replaces it, for all imports of this store that
-  /// stated it. An import of another store may have written the content.
+  /// Notes the present content of records before another content replaces it, for all imports of this store
+  /// that stated it. An import of another store may have written the content.
   ///
   /// - Parameter guids: an SQL expression for the ids of the records.
   func noteCurrent(_ guids: String, _ arguments: StatementArguments = []) throws {
@@ -111,7 +111,8 @@ extension StatedContents {
         """, arguments: [ingest])
   }
 
-  /// Notes the present content of records that imports of other stores wrote, before another content replaces it.
+  /// Notes the present content of records that imports of other stores wrote, before another content replaces
+  /// it.
   ///
   /// - Parameter guids: an SQL expression for the ids of the records.
   private func noteFromRemote(_ guids: String, _ arguments: StatementArguments = []) throws {
@@ -273,8 +274,8 @@ extension StatedContents {
   }
 
   /// Contents of this store's imports that contents of other stores replaced, and that the record must get
-  /// again: the other content is withdrawn, or it is of an earlier export. The store that undid an import
-  /// cannot restore them, since it may not know that this store imported the same or another export.
+  /// again. This is so if the other content is withdrawn, or is of an earlier export. The store that undid an
+  /// import cannot restore them, since it may not know that this store imported the same or another export.
   func replaced() throws -> [(guid: String, statement: Statement)] {
     guard try hasAny else { return [] }
     let rows = try Row.fetchAll(

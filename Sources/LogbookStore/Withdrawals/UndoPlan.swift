@@ -228,7 +228,8 @@ extension UndoPlan {
     counts.changedRecords = changes
   }
 
-  /// Adds the readings that only this import brought to the withdrawal, and returns them by the id of their series.
+  /// Adds the readings that only this import brought to the withdrawal, and returns them by the id of their
+  /// series.
   private mutating func collectReadings(_ visibility: Visibility) throws -> [Int64: PointRuns] {
     var hidden: [Int64: PointRuns] = [:]
     for (series, readings) in try claims.readingsOnlyFromThisImport() where !readings.points.isEmpty {
@@ -241,8 +242,8 @@ extension UndoPlan {
     return hidden
   }
 
-  /// For each other import that is not undone: the number of visible readings that this undo hides, and for which that
-  /// import had another value.
+  /// For each other import that is not undone: the number of visible readings that this undo hides, and for
+  /// which that import had another value.
   private func otherValues(_ hidden: [Int64: PointRuns]) throws -> [Int64: Int] {
     let rows = try RawStatement(
       keptBy: database,

@@ -12,8 +12,8 @@ struct WithdrawalChanges {
   /// For each series, the range of positions in which the visibility may have changed.
   private var ranges: [Int64: ClosedRange<Int64>] = [:]
   private var guids: Set<String> = []
-  /// The records in `guids` that were looked up, and the imports whose stated items were added. An undo of many
-  /// items has a withdrawal for each part of them.
+  /// The records in `guids` that were looked up, and the imports whose stated items were added. An undo of
+  /// many items has a withdrawal for each part of them.
   private var (lookedUp, imports): (Set<String>, Set<String>) = ([], [])
 
   /// Applies all changes that were noted in this transaction.

@@ -10,8 +10,8 @@ enum Withdrawn {
     CASE WHEN EXISTS (SELECT 1 FROM withdrawn) THEN \(hasRow()) ELSE 0 END
     """
 
-  /// The expression for a reading `r`: 1 if a withdrawal hides it, otherwise 0. A reading that is hidden
-  /// because an equal one is visible gives 0.
+  /// The expression for a reading `r`: 1 if a withdrawal hides it, otherwise 0. It is also 0 for a reading
+  /// that is hidden because an equal one is visible.
   static let readingByStatement = """
     CASE WHEN EXISTS (SELECT 1 FROM withdrawn) THEN \(hasRow(" AND w.cause = 1")) ELSE 0 END
     """
@@ -20,7 +20,7 @@ enum Withdrawn {
   static let readingIsShown = "(NOT EXISTS (SELECT 1 FROM withdrawn) OR NOT \(hasRow()))"
 
   /// The condition that no withdrawal hides a reading `r`, so that it is sent to a Nightscout site. A reading
-  /// that is hidden because an equal one is visible is sent, too: other stores may have a different value
+  /// that is hidden because an equal one is visible is sent, too. Other stores may have a different value
   /// under the occurrence number of the visible reading.
   static let readingIsForSites = "(NOT EXISTS (SELECT 1 FROM withdrawn) OR NOT \(hasRow(" AND w.cause = 1")))"
 

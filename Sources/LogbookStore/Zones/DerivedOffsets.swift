@@ -57,8 +57,8 @@ enum DerivedOffsets {
     /// The column of the offset.
     fileprivate var offset: String { self == .reading ? "derived_offset" : "utc_offset" }
 
-    /// The SQL expression for the time by which the row of `stretch` for an item is found: the shown time, or
-    /// the instant if the source states only the instant.
+    /// The SQL expression for the time by which the row of `stretch` for an item is found. It is the shown
+    /// time, or the instant if the source states only the instant.
     fileprivate var time: String {
       "iif(\(rawValue).offset_source = 5, \(rawValue).device_time - \(rawValue).\(offset), \(rawValue).device_time)"
     }
@@ -120,8 +120,8 @@ enum DerivedOffsets {
     """
   }
 
-  /// Updates what depends on shown times that were derived from instants: the first and the last time of
-  /// their series, and the readings that are hidden by a range of shown times.
+  /// Updates what depends on shown times that were derived from instants. This is the first and the last time
+  /// of their series, and the readings that are hidden by a range of shown times.
   private static func noteInstants(_ part: Part, _ database: Database) throws {
     let devices = part.devices.map {
       "AND device IN (\($0.sorted().map(String.init).joined(separator: ",")))"

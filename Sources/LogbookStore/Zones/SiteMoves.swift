@@ -4,8 +4,8 @@ import GRDB
 import SQLiteRows
 
 /// Queues the documents on a site that must be moved, since a change of zone gave their items other instants.
-/// An item of which the source states the instant never moves. No other event queues a move: documents are
-/// never compared with the zone, so those of other programs stay.
+/// An item never moves if the source states its instant. No other event queues a move: documents are never
+/// compared with the zone, so those of other programs stay.
 package struct SiteMoves {
   /// The numbers of documents that must be moved.
   package struct Counts: Hashable, Sendable {

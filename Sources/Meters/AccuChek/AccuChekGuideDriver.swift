@@ -6,8 +6,8 @@ import Logbook
 /// Device Class.
 ///
 /// Three independent programs that read these meters agree on the session and on the glucose entries. The
-/// other facts are known from a single program, which read a real Guide 925. They are the segments, the codes of
-/// control solution and meal marks, and the answer after the clock was set. The product names of the model
+/// other facts are known from a single program, which read a real Guide 925. They are the segments, the codes
+/// of control solution and meal marks, and the answer after the clock was set. The product names of the model
 /// numbers have a single source, too. Values are in mg/dL whatever unit the meter shows.
 struct AccuChekGuideDriver: MeterDriver {
   static let id = "accu-chek-guide"

@@ -128,7 +128,7 @@ struct GlucoseSession {
   }
 
   /// The records from a position on, beginning with the known record at this position. Nil if all records
-  /// must be read: the meter lacks the known record, has another record with its number, or cannot send
+  /// must be read. Then the meter lacks the known record, has another record with its number, or cannot send
   /// records from a number on.
   private func newRecords(from position: MeterPosition) throws -> GlucoseTransfer? {
     guard let number = UInt16(exactly: position.number),

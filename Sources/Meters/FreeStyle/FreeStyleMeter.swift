@@ -33,7 +33,6 @@ struct FreeStyleMeter {
       tables: [Table(command: "$result?", numberField: 1, plainFields: plainFields, add: add)])
   }
 
-  /// The identity of the meter.
   func identify(_ meter: MeterConnection, textType: UInt8) throws -> MeterIdentity {
     try identity(try opened(meter, textType), meter)
   }

@@ -55,7 +55,6 @@ struct TrueMetrixRecord: Hashable {
   /// The tag as one hexadecimal digit if its meaning is unknown; else nil.
   let unknownTag: String?
 
-  /// Parses a record.
   static func parse(_ text: String) -> Result<TrueMetrixRecord, TrueMetrixRejection> {
     let digits = text.utf8.compactMap(hexadecimal)
     guard digits.count == 12, text.utf8.count == 12 else {

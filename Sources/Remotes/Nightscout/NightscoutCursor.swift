@@ -142,7 +142,7 @@ extension NightscoutCursor.Seen {
   }
 
   /// The state of a reading that was found in a treatment. Its `kind` is empty, so it is not looked up if it
-  /// is missing later: only records can be deleted on the site, and readings cannot.
+  /// is missing later. Only records can be deleted on the site, and readings cannot.
   init(_ reading: Reading) {
     self.init(
       revision: "", kind: "", seconds: reading.deviceTime.seconds, offset: reading.placement.utcOffset)

@@ -49,14 +49,14 @@ extension NightscoutRemote {
   }
 
   /// How long after the deletion of a record that the site never had its deleted document is created. After
-  /// that time, few copies of the store can still have the record pending. A store that sends all its records to
-  /// a new site would create such a document for each old deletion.
+  /// that time, few copies of the store can still have the record pending. A store that sends all its records
+  /// to a new site would create such a document for each old deletion.
   private static let deletionMilliseconds: Int64 = 30 * 86_400_000
 
-  /// The answer to the deletion of a record that the site never had. A copy of the store may still have the record
-  /// pending, and would create it. So a document without content is created and deleted, by which the copy
-  /// recognises the deletion. None is created for an old deletion, and if another program's document contains the
-  /// record. Nil if another program created a document with this key in the meantime.
+  /// The answer to the deletion of a record that the site never had. A copy of the store may still have the
+  /// record pending, and would create it. So a document without content is created and deleted, by which the
+  /// copy recognises the deletion. None is created for an old deletion, and if another program's document
+  /// contains the record. Nil if another program created a document with this key in the meantime.
   private func createDeleted(
     _ change: RecordChange, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {

@@ -76,7 +76,8 @@ extension NightscoutRemote {
         [("type$eq", type), ("date$gte", String(start)), ("sort", "date")], limit: Self.maxDocuments)
       for document in page.items.compactMap(NightscoutDocument.init) { entries.insert(document, zone) }
       // The next page begins at the last time of this page, since further entries may have the same time. The
-      // entries of a full page never all have the same time, since glucoport gives its entries unused times.
+      // entries of a full page never all have the same time, since glucoport chooses unused times for its
+      // entries.
       let end = page.items.last?["date"]?.integer ?? start
       guard page.items.count >= page.limit, let next = items.first(where: { $0.time + 999 >= end }) else {
         return entries
@@ -233,8 +234,8 @@ private struct NightscoutEntries {
 }
 
 extension ReadingIdentity {
-  /// The identity that the first value at the position of a reading would have. Nil if a position has only one
-  /// value, or if the identity contains the value.
+  /// The identity that the first value at the position of a reading would have. Nil if a position has only
+  /// one value, or if the identity contains the value.
   fileprivate init?(firstValueAt reading: Reading, _ device: Device) {
     guard reading.isNumberedAtPosition else { return nil }
     self.init(

@@ -118,7 +118,6 @@ package enum DayOmission: Hashable, Sendable {
 
 /// Insulin, food, exercise or a note of a day.
 package struct DayEvent: Sendable {
-  /// The kind of the record.
   package let kind: RecordKind
   /// The instant at which the picture shows the item; see `DayCurve.Dot.instant`.
   package fileprivate(set) var instant: Int64

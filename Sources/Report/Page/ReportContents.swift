@@ -2,7 +2,6 @@
 
 package import Logbook
 
-/// A device in a report.
 package struct ReportDevice: Sendable {
   /// The vendor and the model.
   package let name: String
@@ -56,7 +55,6 @@ package struct ReportContents: Sendable {
   package let devices: [ReportDevice]
   /// The limits of the ranges.
   package let targets: Targets
-  /// The unit of all glucose values.
   package let unit: GlucoseUnit
   /// The name of the logbook's zone.
   package let zone: String

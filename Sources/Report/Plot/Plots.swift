@@ -2,8 +2,8 @@
 
 package import Logbook
 
-/// The picture of a day for a terminal: the curve of the sensor with the target range, finger sticks and
-/// scans on it, insulin and carbohydrates below.
+/// The picture of a day for a terminal. It has the curve of the sensor with the target range, finger sticks
+/// and scans on it, and insulin and carbohydrates below.
 package struct DayPlot: Sendable {
   private let day: DayCurve
   private let targets: Targets
@@ -90,8 +90,8 @@ package struct DayPlot: Sendable {
   }
 }
 
-/// The profile by the time of day for a terminal: the median as a curve, and the middle half and the middle
-/// nine tenths of the readings as two fillings.
+/// The profile by the time of day for a terminal. The median is a curve. The middle half and the middle nine
+/// tenths of the readings are two fillings.
 package struct ProfilePlot: Sendable {
   private let profile: Profile
   private let signs: PlotSigns

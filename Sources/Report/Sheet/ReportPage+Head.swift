@@ -86,7 +86,7 @@ extension ReportPage {
     return PageTexts.fill(texts.sheet.dayNumber, "\(day - first + 1)")
   }
 
-  /// The short name of a day: without the year, and with the name of the month, since some readers would
+  /// The short name of a day, without the year. It has the name of the month, since some readers would
   /// mistake the number of a month for the day.
   func shortName(ofDay day: Int) -> String {
     let date = name(ofDay: day)

@@ -35,7 +35,6 @@ extension ReportPage {
     contents.isAnonymised ? "" : contents.person.map { ForeignText.shown($0.name) } ?? ""
   }
 
-  /// The title with the period.
   private var periodTitle: String {
     contents.isAnonymised ? texts.title : "\(texts.title) · \(periodText)"
   }

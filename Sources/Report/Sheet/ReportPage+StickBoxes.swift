@@ -125,8 +125,8 @@ enum MealPair {
   /// The maximum time in seconds between the two finger sticks of a pair.
   private static let maxSeconds: Int64 = 4 * 3600
 
-  /// The differences in mg/dL between two finger sticks of a meal: one marked as after a meal, and the last
-  /// one before it that is marked as before a meal or fasting.
+  /// The differences in mg/dL between two finger sticks of a meal. One is marked as after a meal. The other
+  /// is the last one before it that is marked as before a meal or fasting.
   static func all(_ sticks: [DayCurve.Dot]) -> [Double] {
     var pairs: [Double] = []
     var before: DayCurve.Dot?

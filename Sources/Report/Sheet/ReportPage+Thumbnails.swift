@@ -134,8 +134,8 @@ extension ReportPage {
   }
 
   /// The shares of basal insulin and boluses in the insulin of the period. Nil if some insulin is premixed or
-  /// of unknown use. Also nil if a day has only one of the two kinds: some doses may not be recorded, and the shares
-  /// would then look like a change of the treatment.
+  /// of unknown use. Also nil if a day has only one of the two kinds. Some doses may not be recorded, and the
+  /// shares would then look like a change of the treatment.
   private var basalShare: String? {
     let amounts = total.amounts
     let (basal, bolus) = (amounts.basal, amounts.bolus)

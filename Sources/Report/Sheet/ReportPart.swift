@@ -14,9 +14,7 @@ package enum ReportPart: String, CaseIterable, Sendable {
   case about
 }
 
-/// The person of a report.
 package struct ReportPerson: Hashable, Sendable {
-  /// The name.
   package let name: String
   /// The date of birth as it is printed; empty if it is unknown.
   package let born: String
@@ -44,7 +42,6 @@ extension ReportPage {
 
   private var hasAmounts: Bool { total.amounts.insulin.records + total.amounts.carbohydrates.records > 0 }
 
-  /// The sheets of a part.
   func sheets(_ part: ReportPart, _ paper: Paper) -> [Sheet] {
     switch part {
     case .summary: [summarySheet(paper)]

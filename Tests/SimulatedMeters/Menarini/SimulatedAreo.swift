@@ -5,8 +5,8 @@ package import Logbook
 /// A Menarini GlucoMen areo on its cable. A request is one byte, and an answer is a block of text lines with
 /// a checksum.
 ///
-/// These details of real meters are unknown and were chosen for the simulation: records are newest first,
-/// and an areo without ketones does not answer a request for them. The GK has a blank before mg/dL.
+/// These details of real meters are unknown and were chosen for the simulation. Records are newest first, and
+/// an areo without ketones does not answer a request for them. The GK has a blank before mg/dL.
 package final class SimulatedAreo: SimulatedLine {
   /// Whether the meter is a GK, which also measures ketones.
   package let isGK: Bool

@@ -172,7 +172,7 @@ extension NightscoutStandIn {
     site.state.withLock { $0.seen(collection).map(\.document) }
   }
 
-  /// The documents with this identifier, of which there can be several.
+  /// The documents with this identifier; there can be several.
   package func documents(_ collection: String, identifier: String) -> [NightscoutDocument] {
     documents(collection).filter { $0["identifier"]?.text == identifier }
   }

@@ -202,7 +202,6 @@ extension PageTexts {
     }
   }
 
-  /// The name of a kind of episodes.
   func name(of kind: EpisodeKind) -> String {
     switch kind {
     case .low: low
