@@ -16,7 +16,7 @@ enum LanguageRules {
     ("cut off", "truncated"), ("of its own", "its own"), ("of one's own", "your own"),
     ("no calendar has", "invalid"), ("bereft", "orphaned"),
     ("sort of", "kind of"),
-    ("nobody knows", "unknown"), ("this is no", "not a"),
+    ("nobody", "nothing, no program"), ("whoever", "anyone who"), ("this is no", "not a"),
     // The plural "withdrawn readings" is allowed, since it is a name in JSON.
     ("withdrawn reading", "hidden reading"), ("list withdrawn", "list --hidden"),
   ]
@@ -29,7 +29,9 @@ enum LanguageRules {
     return texts.flatMap { line, text in
       let words = spaced(text)
       let found = zip(oldWords, spacedWords).filter { words.holds($1) }.map(\.0)
-      let others = [(behind, misusesBehind(words)), (noNoun, deniesWithNo(words))].filter(\.1).map(\.0)
+      let isDuty = words.holds(" has to ") || words.holds(" have to ")
+      let others = [(behind, misusesBehind(words)), (noNoun, deniesWithNo(words)), (duty, isDuty)]
+        .filter(\.1).map(\.0)
       return (found + (isSchema ? [] : others)).map {
         "\(file.path):\(line): '\($0.word)'; write \($0.better)"
       }
@@ -46,6 +48,8 @@ enum LanguageRules {
     let rest = usual.reduce(words) { $0.replacing($1, with: "") }
     return rest.holds(" is no ") || rest.holds(" are no ")
   }
+
+  private static let duty = (word: "has to, have to", better: "must")
 
   private static let behind = (word: "behind", better: "after, past")
 

@@ -20,6 +20,7 @@ import Testing
     ("man/glucoport.1", "A withdrawn reading is left out."),
     ("Sources/Commands/A.swift", #"let a = "'\(word)' is no amount""#),
     ("man/glucoport.1", "Such rows are no readings."),
+    ("man/glucoport.1", "Then it has to be repeated."), ("README.md", "while nobody is logged in"),
   ])
   func theLanguageCheckReportsAnOutdatedWordInATextForUsers(_ path: String, _ text: String) {
     #expect(LanguageRules.oldWords(SourceFile(path, text)).count == 1)
@@ -34,6 +35,7 @@ import Testing
     ("Sources/Commands/A.swift", #"case "withdrawn": isWithdrawn = true"#),
     ("Sources/Commands/A.swift", #"let a = "there is no '\(word)', and it is no longer read""#),
     ("man/glucoport.1", "There are no readings."),
+    ("Sources/ServerStore/LogbookSchema.swift", "\"\"\"\n-- It has to know.\n\"\"\""),
   ])
   func theLanguageCheckAcceptsAnAllowedWordInATextForUsers(_ path: String, _ text: String) {
     #expect(LanguageRules.oldWords(SourceFile(path, text)) == [])

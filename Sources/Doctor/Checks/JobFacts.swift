@@ -92,7 +92,7 @@ package struct JobFacts: Sendable {
     if !crontabs.isEmpty, !hasMail {
       found.append(
         Finding(
-          .jobs, .note, "cron has no program that sends mail, so that nobody hears of a job that fails",
+          .jobs, .note, "cron has no program that sends mail, so that a job can fail unnoticed",
           fix: "sudo apt install msmtp-mta"))
     }
     if !found.isEmpty { return found }
