@@ -23,7 +23,7 @@ package final class XMLScanner {
 
   /// The state that changes while a piece is read. It is accessed by a pointer, since Swift checks each
   /// access to a variable of a class, which costs more than the parsing itself.
-  private struct State {
+  private struct ScanState {
     var rows: [FoundRow] = []
     /// The start of the incomplete row; nil outside of rows.
     var openRow: Int64?
@@ -107,7 +107,7 @@ package final class XMLScanner {
     func deallocate() { for name in [element, key, value] + columns { free(name) } }
   }
 
-  private let state: UnsafeMutablePointer<State>
+  private let state: UnsafeMutablePointer<ScanState>
   private let parser: XML_Parser
   private let shape: ElementShape
   private let path: [UnsafeMutablePointer<CChar>]
@@ -117,7 +117,7 @@ package final class XMLScanner {
   package init(_ shape: ElementShape) {
     self.shape = shape
     state = .allocate(capacity: 1)
-    state.initialize(to: State())
+    state.initialize(to: ScanState())
     path = shape.path.compactMap { strdup($0) }
     pairs = shape.pairs.flatMap(PairNames.init)
     // The text is already decoded to UTF-8, so the encoding in its declaration is ignored.

@@ -121,7 +121,7 @@ final class BlueZ {
   }
 
   /// Receives the messages that have already arrived from the bus, without waiting.
-  func takeMessages() throws(DBusError) {
+  func receiveMessages() throws(DBusError) {
     if isInterrupted() { throw DBusError.interrupted }
     while let (message, received) = try bus.next(within: 0) {
       if let received { try answer(message, received) }

@@ -126,7 +126,7 @@ extension BluetoothLink {
   private func notification(within milliseconds: Int) throws(DBusError) -> [UInt8] {
     let end = ContinuousClock.now + .milliseconds(milliseconds)
     while true {
-      try bluez.takeMessages()
+      try bluez.receiveMessages()
       // The sockets are read first: if bluetoothd has sent a value over the bus, it wrote earlier values to
       // the sockets before.
       for socket in bluez.poll(Array(sockets.keys), within: 0) { receivePackets(socket) }

@@ -51,14 +51,14 @@ indirect enum DBusValue: Hashable, Sendable {
 }
 
 struct DBusMessage: Sendable {
-  enum Kind: Int32, Sendable {
+  enum MessageKind: Int32, Sendable {
     case call = 1
     case answer = 2
     case error = 3
     case signal = 4
   }
 
-  let kind: Kind
+  let kind: MessageKind
   let path: String
   let interface: String
   let member: String

@@ -294,7 +294,7 @@ extension DBusConnection {
 
 extension DBusConnection {
   private func received(_ pointer: Pointer) -> (DBusMessage, ReceivedCall?)? {
-    guard let kind = DBusMessage.Kind(rawValue: functions.type(pointer)) else {
+    guard let kind = DBusMessage.MessageKind(rawValue: functions.type(pointer)) else {
       functions.unrefMessage(pointer)
       return nil
     }

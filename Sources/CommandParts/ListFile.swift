@@ -89,7 +89,7 @@ struct ListFile {
   ///
   /// - Throws: `Failure` as for `locked`.
   func lock(for work: UploadLock.Work) throws -> UploadLock? {
-    try locked { try path.flatMap { try UploadLock.take(storePath: $0, for: work) } }
+    try locked { try path.flatMap { try UploadLock.acquire(storePath: $0, for: work) } }
   }
 
   /// Replaces the file. Another process that reads it gets either the whole old list or the whole new one.

@@ -87,12 +87,12 @@ package enum SourceHoles {
     (filter.readingKinds, filter.recordKinds) = ([.cbg], [])
     (filter.since, filter.until) = (hole.from, hole.until + 1)
     var (last, rest): (Int64, [SourceHole]) = (hole.from, [])
-    func note(_ next: Int64) {
+    func addHole(until next: Int64) {
       if next - last > minSeconds { rest.append(SourceHole(from: last, until: next)) }
       last = next
     }
-    try store.forEachItem(filter) { note($0.utc) }
-    note(hole.until)
+    try store.forEachItem(filter) { addHole(until: $0.utc) }
+    addHole(until: hole.until)
     return rest
   }
 

@@ -237,13 +237,13 @@ package struct StatsQuery {
     var figures = BackgroundStatistics(Statistics(options), days, rules)
     var devices = DeviceNumbers(try store.devices())
     var firstUnit: GlucoseUnit?
-    func take(_ item: StoredItem, isContext: Bool = false) {
+    func visit(_ item: StoredItem, isContext: Bool = false) {
       switch item {
       case .reading(let reading):
         if firstUnit == nil, !isContext, reading.kind != .ketone { firstUnit = reading.measurement.unit }
         let counted = CountableItem(reading)
         // A device whose readings are all outside the period is not listed.
-        let (number, rank) = devices.place(of: reading, isContext: isContext)
+        let (number, rank) = devices.deviceNumber(of: reading, isContext: isContext)
         let glucose = GlucoseReading(reading, device: number, rank: rank)
         figures.add(.reading(glucose, counted, isContext: isContext))
       case .record(let record):
@@ -252,18 +252,22 @@ package struct StatsQuery {
     }
     if let since = filter.since {
       let before = context(of: filter, from: since - Self.reach, to: since)
-      try forEachAround(before, limit: since - Self.sensorReach, isBefore: true) { take($0, isContext: true) }
+      try forEachAround(before, limit: since - Self.sensorReach, isBefore: true) {
+        visit($0, isContext: true)
+      }
     }
     try store.forEachItem(filter) { item in
       if period.holds(utc: item.utc, shown: item.deviceTime) {
-        take(item)
+        visit(item)
       } else if item.isContext {
-        take(item, isContext: true)
+        visit(item, isContext: true)
       }
     }
     if let end {
       let after = context(of: filter, from: end, to: end + Self.reach)
-      try forEachAround(after, limit: end + Self.sensorReach, isBefore: false) { take($0, isContext: true) }
+      try forEachAround(after, limit: end + Self.sensorReach, isBefore: false) {
+        visit($0, isContext: true)
+      }
     }
     let (statistics, days) = figures.finish()
     var zone = zone
@@ -348,7 +352,7 @@ package struct StatsQuery {
 /// Calculates figures in batches on another thread, while the calling thread reads the next items from the
 /// store.
 private struct BackgroundStatistics {
-  enum Item {
+  enum StatisticsItem {
     /// A reading, with the values by which it is compared with items of other sources.
     case reading(GlucoseReading, CountableItem?, isContext: Bool)
     case record(StoredRecord, isContext: Bool)
@@ -356,12 +360,12 @@ private struct BackgroundStatistics {
 
   /// An item that affects the figures only if it counts.
   private struct Figure {
-    enum Content {
+    enum FigureContent {
       case reading(GlucoseReading)
       case record(RecordKind, RecordFields, DeviceTime, Placement, CountingSource)
     }
 
-    let content: Content
+    let content: FigureContent
     /// Whether the item is outside the period and only affects whether other items count.
     let isContext: Bool
   }
@@ -371,7 +375,7 @@ private struct BackgroundStatistics {
     var days: DayTally?
     var counting: CountedOnce<Figure>
     var filledIn = FilledInSticks()
-    var items: [Item] = []
+    var items: [StatisticsItem] = []
 
     mutating func addItems() {
       for item in items {
@@ -433,7 +437,7 @@ private struct BackgroundStatistics {
   private static let batchSize = 32_768
 
   private let thread: BackgroundWorker<StatisticsState>
-  private var items: [Item] = []
+  private var items: [StatisticsItem] = []
 
   init(_ statistics: Statistics, _ days: DayTally?, _ rules: CountingRules) {
     thread = BackgroundWorker(
@@ -441,7 +445,7 @@ private struct BackgroundStatistics {
   }
 
   /// Adds an item. Items must come in the order of time.
-  mutating func add(_ item: Item) {
+  mutating func add(_ item: StatisticsItem) {
     items.append(item)
     guard items.count >= Self.batchSize else { return }
     thread.wait { swap(&$0.items, &items) }
@@ -472,11 +476,11 @@ extension StoredItem {
 /// Numbers for devices, in the order in which their readings come, and their ranks in the fixed order of all
 /// devices.
 private struct DeviceNumbers {
-  private typealias Place = (number: Int?, rank: Int)
+  private typealias DeviceNumber = (number: Int?, rank: Int)
 
   private(set) var all: [Device] = []
   private let ranks: [Device: Int]
-  private var places: [Int64: Place] = [:]
+  private var numbers: [Int64: DeviceNumber] = [:]
 
   /// - Parameter devices: all devices of the store.
   init(_ devices: [Device]) {
@@ -486,16 +490,16 @@ private struct DeviceNumbers {
 
   /// The number and the rank of a reading's device. For a device without readings in the period, the number
   /// is 0.
-  mutating func place(of reading: StoredReading, isContext: Bool) -> (number: Int, rank: Int) {
-    var place = places[reading.deviceID] ?? (nil, ranks[reading.device] ?? ranks.count)
-    if place.number == nil {
+  mutating func deviceNumber(of reading: StoredReading, isContext: Bool) -> (number: Int, rank: Int) {
+    var device = numbers[reading.deviceID] ?? (nil, ranks[reading.device] ?? ranks.count)
+    if device.number == nil {
       if !isContext {
-        place.number = all.count
+        device.number = all.count
         all.append(reading.device)
       }
-      places[reading.deviceID] = place
+      numbers[reading.deviceID] = device
     }
-    return (place.number ?? 0, place.rank)
+    return (device.number ?? 0, device.rank)
   }
 }
 

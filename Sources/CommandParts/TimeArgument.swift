@@ -6,7 +6,7 @@ package import Logbook
 /// A time as a person types it: `2026-05-06`, `2026-05-06T18:30`, `18:30`, `today`, `yesterday 18:30`, `14d`,
 /// `36h`, or RFC 3339 with an offset.
 package struct TimeArgument {
-  private enum Form {
+  private enum TypedForm {
     /// The number of seconds from the time until now.
     case back(Int64)
     /// The number of days from the typed day until today, and the seconds since its midnight.
@@ -18,9 +18,9 @@ package struct TimeArgument {
   /// The time at which the command runs.
   package static let now = TimeArgument(form: .back(0))
 
-  private let form: Form
+  private let form: TypedForm
 
-  private init(form: Form) { self.form = form }
+  private init(form: TypedForm) { self.form = form }
 
   /// Reads a typed time.
   ///
@@ -98,7 +98,7 @@ package struct TimeArgument {
 
 extension TimeArgument {
   /// Reads `now`, or a time before it: `14d`, `36h`, `90m`.
-  private static func span(_ text: String) throws -> Form? {
+  private static func span(_ text: String) throws -> TypedForm? {
     if text == "now" { return .back(0) }
     guard let unit = text.last.flatMap({ ["d": 86400, "h": 3600, "m": 60][$0] as Int64? }) else { return nil }
     return try SpanLimit.number(text.dropLast(), of: unit).map { .back($0 * unit) }
@@ -106,7 +106,7 @@ extension TimeArgument {
 
   /// Reads a time of day such as `18:30`, `today` or `yesterday`. A time of day may follow `today` or
   /// `yesterday`.
-  private static func day(_ text: String) -> Form? {
+  private static func day(_ text: String) -> TypedForm? {
     let words = text.split(separator: " ", omittingEmptySubsequences: false)
     let daysBack: Int64? = words[0] == "yesterday" ? 1 : words[0] == "today" ? 0 : nil
     if let daysBack, words.count == 1 { return .day(daysBack: daysBack, seconds: 0) }
@@ -122,7 +122,7 @@ extension TimeArgument {
   }
 
   /// Reads a time with an offset: `2026-05-06T18:30:00+02:00`, or with `Z` for UTC.
-  private static func parseWithOffset(_ text: String) -> Form? {
+  private static func parseWithOffset(_ text: String) -> TypedForm? {
     if text.last == "Z" { return shown(text.dropLast(), utcOffset: 0) }
     let offset = text.suffix(6)
     guard let sign = offset.first, "+-".contains(sign), let size = secondsOfDay(offset.dropFirst()) else {
@@ -131,13 +131,13 @@ extension TimeArgument {
     return shown(text.dropLast(6), utcOffset: Int32(sign == "-" ? -size : size))
   }
 
-  private static func shown(_ text: Substring, utcOffset: Int32) -> Form? {
+  private static func shown(_ text: Substring, utcOffset: Int32) -> TypedForm? {
     // A date without a time of day is not an instant, even if it has an offset.
     guard text.count > 10 else { return nil }
     return DeviceTime(text: text).map { .stated($0, utcOffset: utcOffset) }
   }
 
-  private static func shown(_ text: String) -> Form? { DeviceTime(text: text).map { .shown($0) } }
+  private static func shown(_ text: String) -> TypedForm? { DeviceTime(text: text).map { .shown($0) } }
 }
 
 /// Explains the error in a text that resembles a time.

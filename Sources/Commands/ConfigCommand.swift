@@ -289,14 +289,14 @@ struct ConfigZones {
     }
   }
 
-  private func showStated(_ stated: ZoneCoverage.Counts) throws {
+  private func showStated(_ stated: ZoneCoverage.ItemCounts) throws {
     guard stated.readings + stated.records > 0 else { return }
     output.line(
       "\(counted(stated.readings, "reading")) and \(counted(stated.records, "record")) state their offset, and "
         + "stay as they are shown")
   }
 
-  private static func text(_ covered: ZoneCoverage.Counts) -> String {
+  private static func text(_ covered: ZoneCoverage.ItemCounts) -> String {
     "\(counted(covered.readings, "reading")), \(counted(covered.records, "record"))"
   }
 

@@ -13,7 +13,7 @@ import USBTransport
 ///
 /// Each table is imported into a temporary store, together with those before it.
 final class PartComparison {
-  private struct Table {
+  private struct EarlierTable {
     let name: String
     let times: ClosedRange<Int64>
     /// The days on which this table has readings that no earlier table has.
@@ -22,7 +22,7 @@ final class PartComparison {
 
   /// The minute and the value of a reading. Two exports of one reading agree in both, even if one app
   /// truncates times to the minute.
-  private struct Sign: Hashable {
+  private struct ReadingSign: Hashable {
     let minute: Int64
     let value: Int64
   }
@@ -40,8 +40,8 @@ final class PartComparison {
   private let options: ExportOptions
   private var scratch: Store?
   private var deviceCount = 0
-  private var parts: [Table] = []
-  private var signs: Set<Sign> = []
+  private var parts: [EarlierTable] = []
+  private var signs: Set<ReadingSign> = []
   private var doseTables: [(name: String, table: DoseTable)] = []
 
   init(_ options: ExportOptions) { self.options = options }
@@ -67,7 +67,7 @@ final class PartComparison {
     guard let first = report.counts.firstTime, let last = report.counts.lastTime, first <= last else {
       return
     }
-    var part = Table(name: report.source, times: first...last)
+    var part = EarlierTable(name: report.source, times: first...last)
     let agreeing = try isOfSensor(report.counts) ? 0 : survey(&part, report.ingest, in: store)
     // A table with its own devices is a separate series, so it is not compared.
     let earlier = parts
@@ -88,16 +88,16 @@ final class PartComparison {
   /// Stores in `part` the days on which it has readings that no earlier part has.
   ///
   /// - Returns: how many of its readings have the minute and value of a reading in an earlier part.
-  private func survey(_ part: inout Table, _ ingest: Int64, in store: Store) throws -> Int {
+  private func survey(_ part: inout EarlierTable, _ ingest: Int64, in store: Store) throws -> Int {
     var filter = ItemFilter()
     filter.recordKinds = []
-    var own: Set<Sign> = []
+    var own: Set<ReadingSign> = []
     var agreeing = 0
     var days: Set<Int64> = []
     try store.forEachItem(filter) { item in
       guard case .reading(let reading) = item, reading.ingest == ingest else { return }
       let seconds = reading.deviceTime.seconds
-      let sign = Sign(minute: DeviceTime.startOfMinute(seconds), value: reading.valueBucket)
+      let sign = ReadingSign(minute: DeviceTime.startOfMinute(seconds), value: reading.valueBucket)
       if signs.contains(sign) {
         agreeing += 1
       } else {
@@ -114,7 +114,7 @@ final class PartComparison {
   /// month, for example, is accepted.
   ///
   /// - Throws: `Failure` of category `badInput` if an earlier table has other finger sticks on the same days.
-  private func requireNoPersons(_ part: Table, _ earlier: [Table]) throws {
+  private func requireNoPersons(_ part: EarlierTable, _ earlier: [EarlierTable]) throws {
     guard let other = earlier.first(where: { Self.mayBePersons($0, part) }) else { return }
     throw Failure(
       .badInput,
@@ -142,7 +142,7 @@ final class PartComparison {
     )
   }
 
-  private static func mayBePersons(_ one: Table, _ other: Table) -> Bool {
+  private static func mayBePersons(_ one: EarlierTable, _ other: EarlierTable) -> Bool {
     let names = PartName.differing(one.name, other.name)
     if SheetName.differOnlyInDescription(names.0, names.1) { return false }
     // Two persons may have measured on different days. So the periods from the first to the last reading are
@@ -174,7 +174,7 @@ final class PartComparison {
 /// doses of the same use, or with meals, are compared.
 struct DoseTable {
   /// The minute and the content of a dose or a meal. Two tables with copies of one entry agree in both.
-  private struct Sign: Hashable {
+  private struct DoseSign: Hashable {
     let minute: Int64
     let kind: RecordKind
     let fields: String
@@ -185,7 +185,7 @@ struct DoseTable {
   private static let minDays = 2
 
   private var days: Set<Int64> = []
-  private var signs: Set<Sign> = []
+  private var signs: Set<DoseSign> = []
   /// The subtypes of the doses. The subtype is empty if the use is unknown.
   private var uses: Set<String> = []
   private var hasMeals = false
@@ -204,7 +204,7 @@ struct DoseTable {
     guard kind == .insulin || kind == .food, signs.count < Self.maxEntries else { return }
     if kind == .food { hasMeals = true } else { uses.insert(subtype) }
     days.insert(DeviceTime.day(of: time.seconds))
-    signs.insert(Sign(minute: DeviceTime.startOfMinute(time.seconds), kind: kind, fields: fields))
+    signs.insert(DoseSign(minute: DeviceTime.startOfMinute(time.seconds), kind: kind, fields: fields))
   }
 
   /// Whether two tables may be of two persons by their names and contents. They have entries of the same kind

@@ -175,8 +175,8 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
   private func requireResources(
     _ settings: ServerSettings, databaseConnections: Int
   ) throws(Failure) {
-    let needs = SpareResources.ofServer(settings, databaseConnections: databaseConnections)
-    if let fault = needs.fault() { throw Failure(.temporary, fault) }
+    let needs = ResourceLimits.ofServer(settings, databaseConnections: databaseConnections)
+    if let shortage = needs.shortage() { throw Failure(.temporary, shortage) }
   }
 
   private func serve(

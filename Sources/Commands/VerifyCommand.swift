@@ -34,7 +34,7 @@ struct VerifyCommand: AsyncParsableCommand, ClassifiedCommand {
     let output = Output()
     let store = try storeOptions.open(fix ? .sync : .reader)
     _ = try store.requireRemote()
-    guard let lock = try UploadLock.take(storePath: store.path) else {
+    guard let lock = try UploadLock.acquire(storePath: store.path) else {
       throw Failure(.temporary, "\(store.path): an upload of this store is running; try again later")
     }
     defer { lock.release() }
@@ -162,7 +162,7 @@ enum VerifyText {
 
   private static func total(_ summary: VerifySummary) -> String {
     if summary.differences == 0 { return "no differences" }
-    let parts = FoundDifference.Kind.allCases.compactMap { kind -> String? in
+    let parts = FoundDifference.DifferenceKind.allCases.compactMap { kind -> String? in
       let (readings, records) = (summary.readings[kind] ?? 0, summary.records[kind] ?? 0)
       return readings + records == 0 ? nil : "\(words(kind)) \(amount(readings, records))"
     }
@@ -198,7 +198,7 @@ enum VerifyText {
     return "\(words(difference.kind)): \(time.text.replacing("T", with: " "))  \(what)"
   }
 
-  private static func words(_ kind: FoundDifference.Kind) -> String {
+  private static func words(_ kind: FoundDifference.DifferenceKind) -> String {
     switch kind {
     case .missingOnRemote: "missing on the remote"
     case .missingLocally: "missing here"

@@ -69,7 +69,7 @@ package struct ImportSession {
     if let onDevices { try onDevices(ahead.devices) }
     if let onFirstBatch { try onFirstBatch(ahead.batch, source.format) }
     var rejections: [Rejection] = []
-    var outcome: Outcome?
+    var outcome: EndedIngest?
     try store().ingest(source, isAtomic: isAtomic) { writer in
       try interruptible(writer, source.name, isAtomic: isAtomic) {
         try write(ahead, writer, source.name, isAtomic: isAtomic, &rejections)
@@ -90,7 +90,7 @@ package struct ImportSession {
 
 extension ImportSession {
   /// What is known after the end of an ingest.
-  private struct Outcome {
+  private struct EndedIngest {
     let ingest: Int64
     let counts: IngestCounts
     let duplicates: [LikelyDuplicate]
@@ -140,7 +140,7 @@ extension ImportSession {
   /// Ends the ingest after the last batch, and collects the warnings.
   private func finish(
     _ ingestor: any Ingestor, _ writer: IngestWriter
-  ) throws -> Outcome {
+  ) throws -> EndedIngest {
     if policy.isStrict, let fault = ingestor.end.fault {
       throw Failure(.badInput, "\(ingestor.name)\(fault); nothing was stored")
     }
@@ -161,7 +161,7 @@ extension ImportSession {
         \.self)
     let warnings =
       writer.doubledDays + [missing, writer.otherTable].compactMap(\.self) + doubts + writer.counts.warnings
-    return Outcome(
+    return EndedIngest(
       ingest: writer.ingestID, counts: writer.counts, duplicates: try writer.likelyDuplicates(),
       warnings: warnings, doubts: doubts)
   }

@@ -24,7 +24,7 @@ package struct TwinFilter: Ingestor {
   /// an export.
   private static let maxPeriodSeconds: Int64 = 40 * 86400
 
-  private struct Known {
+  private struct KnownValue {
     let second: Int64
     /// The tick of the value, in the unit of its format.
     let position: Int64
@@ -34,7 +34,7 @@ package struct TwinFilter: Ingestor {
 
   private var reader: InputReader
   /// The values of the store and of this response, by their time in minutes since 1970.
-  private var known: [Int64: [Known]] = [:]
+  private var known: [Int64: [KnownValue]] = [:]
   /// The reason under which an import counts a value that equals the stored one.
   package static let reason = "value that is stored from an earlier answer"
   /// The reason under which an import counts a value that differs from the stored one.
@@ -60,10 +60,10 @@ package struct TwinFilter: Ingestor {
     filter.includesWithdrawn = true
     let format = reader.format
     filter.includesDevice = { $0.format == format || (format == "nightscout" && $0.vendor == "Nightscout") }
-    var found: [Int64: [Known]] = [:]
+    var found: [Int64: [KnownValue]] = [:]
     try store.forEachItem(filter) { item in
       guard case .reading(let reading) = item, reading.positionKind == .tick else { return }
-      let one = Known(
+      let one = KnownValue(
         second: reading.utc, position: reading.position, measurement: reading.measurement,
         device: reading.device)
       found[one.second / 60, default: []].append(one)
@@ -80,7 +80,7 @@ package struct TwinFilter: Ingestor {
       guard reading.kind == .cbg, reading.positionKind == .tick,
         devices.indices.contains(Int(reading.device.number))
       else { return false }
-      let one = Known(
+      let one = KnownValue(
         second: reading.deviceTime.seconds - Int64(reading.placement.utcOffset), position: reading.position,
         measurement: reading.measurement, device: devices[Int(reading.device.number)])
       if let twin = twin(of: one) {
@@ -96,7 +96,7 @@ package struct TwinFilter: Ingestor {
 
   /// The value that is already known under another identity and means the same measurement. Nil if there is
   /// none, or if the value is known under its own identity.
-  private func twin(of one: Known) -> Measurement? {
+  private func twin(of one: KnownValue) -> Measurement? {
     let minute = one.second / 60
     let near = (minute - 1...minute + 1).flatMap { known[$0] ?? [] }
     // A value that is known under its own identity is not a twin, whatever other values are close to it.
@@ -111,7 +111,7 @@ package struct TwinFilter: Ingestor {
 
   /// Whether exactly one of two values names its device. If neither does, the site counts as the device of
   /// both, and they are compared by their identity.
-  private func isUnnamed(_ one: Known, _ other: Known) -> Bool {
+  private func isUnnamed(_ one: KnownValue, _ other: KnownValue) -> Bool {
     (one.device.model == Self.unnamed) != (other.device.model == Self.unnamed)
   }
   /// The device model for Nightscout documents that name no device.

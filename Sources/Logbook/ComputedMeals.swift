@@ -40,7 +40,7 @@ package struct ComputedMeals: Hashable, Sendable {
 /// the meals of 12 hours and with the number of computed meals.
 package struct ComputedMealFinder {
   /// Meals that may be one series.
-  private struct Series {
+  private struct MealSeries {
     var ids: [String]
     var last: Int64
     let grams: Int64
@@ -61,7 +61,7 @@ package struct ComputedMealFinder {
   private static let maxOpen = 64
 
   private let rules: CountingRules
-  private var open: [CountingSource: [Series]] = [:]
+  private var open: [CountingSource: [MealSeries]] = [:]
   private var meals: [CountingSource: [Int64]] = [:]
   private var found = ComputedMeals()
 
@@ -96,7 +96,7 @@ package struct ComputedMealFinder {
       let hasMeal = (meals[source] ?? []).contains { meal in
         (instant - meal) % 60 == 0 && instant > meal && instant - meal <= Self.mealSeconds
       }
-      series.append(Series(ids: [item.id], last: instant, grams: grams, hasMeal: hasMeal))
+      series.append(MealSeries(ids: [item.id], last: instant, grams: grams, hasMeal: hasMeal))
     }
     open[source] = series
   }

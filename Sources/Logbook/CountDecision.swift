@@ -69,27 +69,27 @@ extension CountDecision.Subject {
 // MARK: - The record
 
 extension CountDecision {
-  private enum Name {
+  private enum FieldName {
     static let (choice, first, second, source) = ("choice", "first", "second", "source")
     static let (subtype, kind, since, until) = ("subtype", "kind", "since", "until")
   }
 
   /// The fields of the record, as glucoport-json(5) documents them.
   package var fields: RecordFields {
-    var fields = RecordFields([Name.choice: .text(choice.rawValue)])
+    var fields = RecordFields([FieldName.choice: .text(choice.rawValue)])
     switch subject {
     case .sources(let first, let second):
-      fields[Name.subtype] = .text("sources")
-      (fields[Name.first], fields[Name.second]) = (.text(first), .text(second))
+      fields[FieldName.subtype] = .text("sources")
+      (fields[FieldName.first], fields[FieldName.second]) = (.text(first), .text(second))
     case .items(let first, let second):
-      fields[Name.subtype] = .text("items")
-      (fields[Name.first], fields[Name.second]) = (.text(first), .text(second))
+      fields[FieldName.subtype] = .text("items")
+      (fields[FieldName.first], fields[FieldName.second]) = (.text(first), .text(second))
     case .range(let kind, let since, let until):
-      fields[Name.subtype] = .text("range")
-      fields[Name.kind] = .text(kind.rawValue)
-      fields[Name.since] = since.map { .text($0.text) }
-      fields[Name.until] = until.map { .text($0.text) }
-      if !source.isEmpty { fields[Name.source] = .text(source) }
+      fields[FieldName.subtype] = .text("range")
+      fields[FieldName.kind] = .text(kind.rawValue)
+      fields[FieldName.since] = since.map { .text($0.text) }
+      fields[FieldName.until] = until.map { .text($0.text) }
+      if !source.isEmpty { fields[FieldName.source] = .text(source) }
     }
     return fields
   }
@@ -110,26 +110,29 @@ extension CountDecision {
       guard case .text(let text)? = fields[name], text.utf8.count <= Self.maxNameBytes else { return nil }
       return text
     }
-    guard let choice = text(Name.choice).flatMap(Choice.init) else { return nil }
-    switch text(Name.subtype) {
+    guard let choice = text(FieldName.choice).flatMap(Choice.init) else { return nil }
+    switch text(FieldName.subtype) {
     case "sources":
-      guard let first = text(Name.first), let second = text(Name.second), choice != .only else { return nil }
+      guard let first = text(FieldName.first), let second = text(FieldName.second), choice != .only else {
+        return nil
+      }
       self.init(.sources(first, second), choice)
     case "items":
-      guard let first = text(Name.first), let second = text(Name.second), first != second, choice != .only
+      guard let first = text(FieldName.first), let second = text(FieldName.second), first != second,
+        choice != .only
       else { return nil }
       self.init(.items(first, second), choice)
     case "range":
-      let limits = (since: text(Name.since), until: text(Name.until))
+      let limits = (since: text(FieldName.since), until: text(FieldName.until))
       let (since, until) = (
         limits.since.flatMap { DeviceTime(text: $0) }, limits.until.flatMap { DeviceTime(text: $0) }
       )
       // If a limit of the range is present but unreadable, the record is invalid. If the limit were ignored,
       // the range would be longer than the person stated.
-      guard let kind = text(Name.kind).flatMap(CountableItem.Kind.init),
-        (since == nil) == (fields[Name.since] == nil), (until == nil) == (fields[Name.until] == nil)
+      guard let kind = text(FieldName.kind).flatMap(CountableItem.Kind.init),
+        (since == nil) == (fields[FieldName.since] == nil), (until == nil) == (fields[FieldName.until] == nil)
       else { return nil }
-      let source = text(Name.source) ?? ""
+      let source = text(FieldName.source) ?? ""
       guard choice == .rule || choice == .only && !source.isEmpty else { return nil }
       self.init(.range(kind, since: since, until: until), choice, source: source)
     default: return nil
@@ -144,7 +147,7 @@ extension CountDecision {
     if local == remote || base == remote { return local }
     if base == local { return remote }
     var merged = [local, remote].max { $0.json < $1.json } ?? local
-    merged[Name.choice] = .text(Choice.rule.rawValue)
+    merged[FieldName.choice] = .text(Choice.rule.rawValue)
     return merged
   }
 }

@@ -55,7 +55,7 @@ package struct Repetition: Hashable, Sendable {
 /// of another source repeats the earliest fact that it matches. Thus an item's verdict depends only on the
 /// items near its time, and not on the requested period.
 package struct CountedOnce<Payload> {
-  fileprivate struct Entry {
+  fileprivate struct PendingItem {
     var payload: Payload
     let instant: Int64
     var item: CountableItem?
@@ -86,7 +86,7 @@ package struct CountedOnce<Payload> {
   private static var maxPending: Int { 100_000 }
 
   private let rules: CountingRules
-  private var entries: [Entry] = []
+  private var entries: [PendingItem] = []
   /// The index of the first entry that is not yet returned.
   private var first = 0
   /// The index of the first entry that is not yet compared. Items at one instant are compared together, in a
@@ -109,7 +109,7 @@ package struct CountedOnce<Payload> {
       compareLast()
       newest = instant
     }
-    entries.append(Entry(payload: payload, instant: instant, item: item))
+    entries.append(PendingItem(payload: payload, instant: instant, item: item))
   }
 
   /// Marks the end of the input, so that `next()` returns the remaining items.
@@ -134,7 +134,7 @@ package struct CountedOnce<Payload> {
     return (entry.payload, entry.item, verdict(of: entry))
   }
 
-  private func isReady(_ entry: Entry) -> Bool {
+  private func isReady(_ entry: PendingItem) -> Bool {
     newest - entry.instant > CountableItem.maxInstantSeconds + CountableItem.windowSeconds
       || entries.count - first > Self.maxPending
   }
@@ -183,17 +183,17 @@ extension CountedOnce {
     }
     facts[number]?.items.append(item)
     facts[number]?.pendingCount += 1
-    for place in Self.places(of: item, 0...0) where places[place]?.last != number {
-      guard places[place]?.count ?? 0 < Self.maxFactsOfAMinute else { continue }
-      places[place, default: []].append(number)
+    for key in Self.minuteKeys(of: item, 0...0) where places[key]?.last != number {
+      guard places[key]?.count ?? 0 < Self.maxFactsOfAMinute else { continue }
+      places[key, default: []].append(number)
     }
     return number
   }
 
   private func candidates(for item: CountableItem) -> Set<Int> {
     var found: Set<Int> = []
-    for place in Self.places(of: item, -1...1) {
-      for number in places[place] ?? [] where canJoin(number, item) { found.insert(number) }
+    for key in Self.minuteKeys(of: item, -1...1) {
+      for number in places[key] ?? [] where canJoin(number, item) { found.insert(number) }
     }
     return found
   }
@@ -202,14 +202,14 @@ extension CountedOnce {
     facts[number]?.items.allSatisfy { $0.canRepeat(item) && !rules.separates($0, item) } ?? false
   }
 
-  private static func places(of item: CountableItem, _ minutes: ClosedRange<Int64>) -> [MinuteKey] {
+  private static func minuteKeys(of item: CountableItem, _ minutes: ClosedRange<Int64>) -> [MinuteKey] {
     [(false, item.instant), (true, item.shown)].flatMap { isShown, seconds in
       let minute = seconds >= 0 ? seconds / 60 : (seconds - 59) / 60
       return minutes.map { MinuteKey(kind: item.kind, isShown: isShown, minute: minute + $0) }
     }
   }
 
-  private mutating func verdict(of entry: Entry) -> CountVerdict {
+  private mutating func verdict(of entry: PendingItem) -> CountVerdict {
     guard let item = entry.item else { return .counts(alsoIn: []) }
     guard let number = entry.fact, let fact = facts[number] else {
       return entry.verdict ?? .counts(alsoIn: [])
@@ -226,9 +226,9 @@ extension CountedOnce {
   private mutating func markReturned(_ number: Int) {
     guard let fact = facts[number] else { return }
     for item in fact.items.prefix(fact.pendingCount == fact.items.count ? fact.items.count : 0) {
-      for place in Self.places(of: item, 0...0) {
-        places[place]?.removeAll { $0 == number }
-        if places[place]?.isEmpty == true { places[place] = nil }
+      for key in Self.minuteKeys(of: item, 0...0) {
+        places[key]?.removeAll { $0 == number }
+        if places[key]?.isEmpty == true { places[key] = nil }
       }
     }
     facts[number]?.pendingCount -= 1
@@ -237,7 +237,7 @@ extension CountedOnce {
 }
 
 extension CountedOnce: Sendable where Payload: Sendable {}
-extension CountedOnce.Entry: Sendable where Payload: Sendable {}
+extension CountedOnce.PendingItem: Sendable where Payload: Sendable {}
 
 /// Items must be read up to this distance outside a period, so that the verdicts in the period are certain.
 /// An item and its repetition are at most 26 hours apart. The items that decide about the repetition are at

@@ -20,12 +20,12 @@ package struct CountingRules: Hashable, Sendable {
     }
   }
 
-  private struct Pair: Hashable, Sendable {
+  private struct SourcePair: Hashable, Sendable {
     let first: String
     let second: String
   }
 
-  fileprivate struct Range: Hashable, Sendable {
+  fileprivate struct DecidedPeriod: Hashable, Sendable {
     let kind: CountableItem.Kind
     let since: Int64
     let until: Int64
@@ -42,9 +42,9 @@ package struct CountingRules: Hashable, Sendable {
 
   /// The decisions that are used, without those with the choice `rule`.
   package let decisions: [CountDecision]
-  private var separateSources: [Pair] = []
-  private var separateItems: Set<Pair> = []
-  private var ranges: [Range] = []
+  private var separateSources: [SourcePair] = []
+  private var separateItems: Set<SourcePair> = []
+  private var ranges: [DecidedPeriod] = []
   private var joined: [String: Joined] = [:]
   private var keepers: [String: [Repetition]] = [:]
   private let isOff: Bool
@@ -72,12 +72,12 @@ package struct CountingRules: Hashable, Sendable {
     for decision in self.decisions {
       switch decision.subject {
       case .sources(let first, let second) where decision.choice == .both:
-        separateSources.append(Pair(first: first, second: second))
+        separateSources.append(SourcePair(first: first, second: second))
       case .items(let first, let second) where decision.choice == .both:
-        separateItems.insert(Pair(first: first, second: second))
+        separateItems.insert(SourcePair(first: first, second: second))
       case .range(let kind, let since, let until):
         ranges.append(
-          Range(
+          DecidedPeriod(
             kind: kind, since: since?.seconds ?? .min, until: until?.seconds ?? .max, source: decision.source)
         )
       default: break
@@ -133,7 +133,7 @@ package struct CountingRules: Hashable, Sendable {
   func separates(_ left: CountableItem, _ right: CountableItem) -> Bool {
     if !separateItems.isEmpty {
       let (first, second) = left.id < right.id ? (left.id, right.id) : (right.id, left.id)
-      if separateItems.contains(Pair(first: first, second: second)) { return true }
+      if separateItems.contains(SourcePair(first: first, second: second)) { return true }
     }
     return isSeparate(left.source, right.source)
   }
@@ -155,7 +155,7 @@ package struct CountingRules: Hashable, Sendable {
   }
 }
 
-extension CountingRules.Range {
+extension CountingRules.DecidedPeriod {
   fileprivate var length: UInt64 {
     UInt64(bitPattern: Int64(truncatingIfNeeded: until &- since))
   }

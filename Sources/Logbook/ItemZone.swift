@@ -8,7 +8,9 @@ package struct ItemZone: Hashable, Sendable {
   /// one statement on each day of a life.
   package static let maxRecords = 30_000
 
-  private enum Name { static let (zone, group, points, records) = ("zone", "group", "points", "records") }
+  private enum FieldName {
+    static let (zone, group, points, records) = ("zone", "group", "points", "records")
+  }
 
   /// The guid of the record that contains the statement.
   package let guid: String
@@ -35,11 +37,12 @@ package struct ItemZone: Hashable, Sendable {
   /// The statement in a record; nil for a tombstone, for a record of another kind, and for content that this
   /// program does not understand.
   package init?(guid: String, _ state: RecordState) {
-    guard !state.isDeleted, let zoneName = state.zoneName, case .text(let group)? = state.fields[Name.group],
+    guard !state.isDeleted, let zoneName = state.zoneName,
+      case .text(let group)? = state.fields[FieldName.group],
       Guid.isValid(group)
     else { return nil }
     var texts: [String: String] = [:]
-    for name in [Name.points, Name.records] {
+    for name in [FieldName.points, FieldName.records] {
       switch state.fields[name] {
       case nil: break
       case .text(let text)?: texts[name] = text
@@ -47,9 +50,9 @@ package struct ItemZone: Hashable, Sendable {
       }
     }
     guard texts.values.reduce(0, { $0 + $1.utf8.count }) <= Withdrawal.maxBytes,
-      let points = WithdrawnInput.points(texts[Name.points] ?? "")
+      let points = WithdrawnInput.points(texts[FieldName.points] ?? "")
     else { return nil }
-    let records = (texts[Name.records] ?? "").listedLines.map(String.init)
+    let records = (texts[FieldName.records] ?? "").listedLines.map(String.init)
     guard records.allSatisfy(Guid.isValid) else { return nil }
     self.init(
       guid: guid, group: group, zoneName: zoneName, madeAt: state.statedAt, points: points,
@@ -59,15 +62,15 @@ package struct ItemZone: Hashable, Sendable {
   /// The fields of the statement's record. The time of the record is the time at which the statement was
   /// made.
   package var fields: RecordFields {
-    var fields = RecordFields([Name.zone: .text(zoneName), Name.group: .text(group)])
+    var fields = RecordFields([FieldName.zone: .text(zoneName), FieldName.group: .text(group)])
     let lines = WithdrawnInput.lines(points)
-    if !lines.isEmpty { fields[Name.points] = .text(lines.joined(separator: "\n")) }
-    if !records.isEmpty { fields[Name.records] = .text(records.sorted().joined(separator: "\n")) }
+    if !lines.isEmpty { fields[FieldName.points] = .text(lines.joined(separator: "\n")) }
+    if !records.isEmpty { fields[FieldName.records] = .text(records.sorted().joined(separator: "\n")) }
     return fields
   }
 
   /// Whether a record of kind `zone` states the zone of an import, and not a base zone or a period.
-  package static func isStated(by fields: RecordFields) -> Bool { fields[Name.group] != nil }
+  package static func isStated(by fields: RecordFields) -> Bool { fields[FieldName.group] != nil }
 
   /// Whether `left` has precedence over `right` if both list the same item. The later statement has
   /// precedence. If two statements have the same second, their ids decide, so that every store chooses the

@@ -3,9 +3,9 @@
 /// One value of a JSON text under construction. It is a class, since an encoder fills a container after
 /// returning it.
 final class JSONNode {
-  private enum Form { case text, object, list }
+  private enum NodeKind { case text, object, list }
 
-  private var form = Form.text
+  private var form = NodeKind.text
   private var text = "null"
   private var members: [(name: String, value: JSONNode)] = []
   private var elements: [JSONNode] = []

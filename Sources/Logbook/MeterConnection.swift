@@ -13,7 +13,7 @@ public final class MeterConnection {
   /// after `onIdentity`.
   public var storedPosition: (MeterIdentity) throws -> MeterPosition? = { _ in nil }
   /// Receives the number of items read, and the total if the meter reported it. Drivers do not call it
-  /// directly, but call `noteProgress`.
+  /// directly, but call `reportProgress`.
   public var onProgress: (_ done: Int, _ total: Int?) -> Void = { _, _ in }
   /// The time since the session began. A session that gets no new data for too long is ended by this clock.
   /// In a replay of a recorded session, it is the recorded time or zero.
@@ -49,7 +49,7 @@ public final class MeterConnection {
 
   /// Drivers call it with the number of items read, and the total if the meter reported it. If the number
   /// changes, the session has made progress.
-  public func noteProgress(_ done: Int, of total: Int?) {
+  public func reportProgress(_ done: Int, of total: Int?) {
     if done != self.done { (self.done, newestAt) = (done, elapsed()) }
     onProgress(done, total)
   }

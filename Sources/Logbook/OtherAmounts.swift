@@ -13,7 +13,7 @@
 /// counts. The later export is not known in every store, and every store must get the same result.
 package struct OtherAmounts: Hashable, Sendable {
   /// An item that is left out, and the one with another amount that counts.
-  fileprivate struct Pair: Hashable, Sendable {
+  fileprivate struct AmountPair: Hashable, Sendable {
     let leftOut: String
     let repetition: Repetition
     let kept: String
@@ -21,7 +21,7 @@ package struct OtherAmounts: Hashable, Sendable {
     let instant: Int64
 
     /// Whether the kept item is preferred to that of `other`, if both pairs leave out the same item.
-    func precedes(_ other: Pair) -> Bool {
+    func precedes(_ other: AmountPair) -> Bool {
       (keptSource.role.rawValue, keptSource.text, kept)
         < (other.keptSource.role.rawValue, other.keptSource.text, other.kept)
     }
@@ -39,7 +39,7 @@ package struct OtherAmounts: Hashable, Sendable {
 
   /// What two sources state at equal seconds, in the order of time.
   fileprivate struct Evidence: Hashable, Sendable {
-    var pairs: [Pair] = []
+    var pairs: [AmountPair] = []
     /// The instants of equal items.
     var equal: [Int64] = []
   }
@@ -50,7 +50,7 @@ package struct OtherAmounts: Hashable, Sendable {
   private static let minEqual = 4
 
   /// The pairs, by the id of the item that is left out.
-  private var pairs: [String: Pair] = [:]
+  private var pairs: [String: AmountPair] = [:]
   /// What the left-out items state, by the id of the item that counts.
   private var statements: [String: [Repetition]] = [:]
 
@@ -152,7 +152,7 @@ package struct OtherAmountFinder {
     let (kept, other) = isKept(mine[0], before: theirs[0]) ? (mine[0], theirs[0]) : (theirs[0], mine[0])
     guard rules.isChosen(kept.kind, kept.source, shown: kept.shown) else { return }
     evidence[sources, default: OtherAmounts.Evidence()].pairs.append(
-      OtherAmounts.Pair(
+      OtherAmounts.AmountPair(
         leftOut: other.id, repetition: Repetition(other, hasOtherAmount: true), kept: kept.id,
         keptSource: kept.source, instant: instant))
   }

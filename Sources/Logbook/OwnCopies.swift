@@ -239,7 +239,7 @@ package struct OwnCopyFinder {
       // The items are sorted by id, so that every store gets the same result.
       let all = items.sorted { ($0.instant, $0.id) < ($1.instant, $1.id) }
       let reformed = otherForms(all, of: group)
-      note(reformed, .form)
+      addCopies(reformed, .form)
       let items = all.filter { item in !reformed.contains { $0.copy.id == item.id } }
       let converted = Self.pairs(items.filter(\.isInMillimoles), items.filter { !$0.isInMillimoles }) {
         $0.isConverted(from: $1) && !rules.separates($0, $1)
@@ -248,25 +248,26 @@ package struct OwnCopyFinder {
       let (whole, exact) = (rest.filter(\.shown.isAtMinute), rest.filter { !$0.shown.isAtMinute })
       let repeated = repeated(exact)
       let originals = exact.filter { item in !repeated.contains { $0.copy.id == item.id } }
-      let cut = Self.pairs(whole, originals) { $0.isCut(from: $1) && !rules.separates($0, $1) }
+      let cut = Self.pairs(whole, originals) { $0.isTruncatedToMinute(from: $1) && !rules.separates($0, $1) }
       let others = whole.filter { item in !cut.contains { $0.copy.id == item.id } }
       if originals.contains(where: { item in !item.isAutomatic && !cut.contains { $0.kept.id == item.id } }) {
         unpaired[group.source, default: OwnCopies.Unpaired()].exact.append(minute)
       }
-      note(converted, .unit)
+      addCopies(converted, .unit)
       let alike = repeated + self.repeated(others)
-      note(alike, .id)
-      if group.kind == .insulin { noteSingle(items, alike, of: group.source) }
+      addCopies(alike, .id)
+      if group.kind == .insulin { addSingle(items, alike, of: group.source) }
       if !cut.isEmpty { cuts.append((group, cut)) }
       if !others.isEmpty { uncut[group.source.format, default: []].insert(group.kind) }
     }
     for (group, pairs) in cuts {
-      note(pairs, .minute, isDoubtful: uncut[group.source.format]?.contains { $0 != group.kind } ?? false)
+      let isDoubtful = uncut[group.source.format]?.contains { $0 != group.kind } ?? false
+      addCopies(pairs, .minute, isDoubtful: isDoubtful)
     }
     groups.removeAll(keepingCapacity: true)
   }
 
-  private mutating func noteSingle(
+  private mutating func addSingle(
     _ items: [CountableItem], _ pairs: [(copy: CountableItem, kept: CountableItem)], of source: CountingSource
   ) {
     let paired = Set(pairs.flatMap { [$0.copy.id, $0.kept.id] })
@@ -274,7 +275,7 @@ package struct OwnCopyFinder {
     unpaired[source, default: OwnCopies.Unpaired()].single.append(minute)
   }
 
-  private mutating func note(
+  private mutating func addCopies(
     _ pairs: [(copy: CountableItem, kept: CountableItem)], _ sign: OwnCopies.Sign, isDoubtful: Bool = false
   ) {
     for (copy, kept) in pairs {
@@ -362,8 +363,8 @@ extension CountableItem {
     if case .measured(.value(let quantity)) = amount { quantity.unit == .millimolesPerLitre } else { false }
   }
 
-  /// Whether this item is equal to `other`, but has its time cut to the minute.
-  fileprivate func isCut(from other: CountableItem) -> Bool {
+  /// Whether this item is equal to `other`, but its time is truncated to the minute.
+  fileprivate func isTruncatedToMinute(from other: CountableItem) -> Bool {
     !isAutomatic && !other.isAutomatic && shown == other.shown.minuteStart && fits(other)
       && (hasParts(of: other) || isInOtherUnit(than: other))
   }

@@ -71,13 +71,13 @@ package struct SeriesVisibility: Sendable {
 
   /// Whether a reading is not corrected, and some import that is not undone contains it. It may be hidden by
   /// a person.
-  private func counts(_ item: Item, isHidden: Bool) -> Bool {
+  private func counts(_ item: JudgedReading, isHidden: Bool) -> Bool {
     guard !isCorrected(item.point) else { return false }
     return !isHidden || own[item.point] == true || ruled.contains(item.deviceTime)
   }
 
   /// One of several readings at the same position of the series.
-  package struct Item: Sendable {
+  package struct JudgedReading: Sendable {
     package let point: SeriesPoint
     package let deviceTime: DeviceTime
     package let measurement: Measurement
@@ -93,7 +93,7 @@ package struct SeriesVisibility: Sendable {
 
     /// Whether both items are one measurement. If a source states an offset, a different offset means a
     /// different instant, as in the second pass of an hour that clocks repeat.
-    func isEqual(to other: Item) -> Bool {
+    func isEqual(to other: JudgedReading) -> Bool {
       guard deviceTime == other.deviceTime, measurement.agrees(with: other.measurement) else { return false }
       guard let mine = offset, let theirs = other.offset, mine.isStated || theirs.isStated else {
         return true
@@ -112,7 +112,7 @@ package struct SeriesVisibility: Sendable {
   }
 
   /// Whether each of the readings at one position is shown. The verdicts are in the order of `place`.
-  package func judge(_ place: [Item]) -> [Verdict] {
+  package func judge(_ place: [JudgedReading]) -> [Verdict] {
     judge(place, isHidden: place.map { hides($0.point, shownAt: $0.deviceTime) })
   }
 
@@ -122,7 +122,7 @@ package struct SeriesVisibility: Sendable {
   /// A reading that its source corrected is hidden if the place has another one that counts: it is neither
   /// corrected nor of an undone import. So two stores that decide differently never hide all values of a
   /// place.
-  package func judge(_ place: [Item], isHidden: [Bool]) -> [Verdict] {
+  package func judge(_ place: [JudgedReading], isHidden: [Bool]) -> [Verdict] {
     var isHidden = isHidden
     let hasCorrections = !corrected.isEmpty && place.contains { isCorrected($0.point) }
     if hasCorrections, zip(place, isHidden).contains(where: { counts($0, isHidden: $1) }) {

@@ -4,10 +4,10 @@
 /// inputs. It is never printed or sent, and a store keeps only salted digests of it.
 package struct StatedPerson: Hashable, Sendable {
   /// The kind of statement.
-  package enum Kind: Int, Sendable { case name = 0, id, birthDate }
+  package enum StatementKind: Int, Sendable { case name = 0, id, birthDate }
 
   /// Whether the statement is a name, an id or a date of birth.
-  package let kind: Kind
+  package let kind: StatementKind
   /// The words of a name in any order, or one word for an id or a date. It is never empty.
   package let words: Set<String>
   /// For an id: the format, and the name of the id in that format. Ids are compared only if both are equal.

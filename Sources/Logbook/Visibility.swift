@@ -17,7 +17,7 @@ package struct Visibility: Sendable {
   private var corrected: [SeriesName: Set<SeriesPoint>] = [:]
 
   /// A record of kind `withdrawal` that is not a tombstone.
-  package struct Item: Hashable, Sendable {
+  package struct WithdrawalItem: Hashable, Sendable {
     package let guid: String
     package let withdrawal: Withdrawal
     /// The digest of the record's content; see `RecordState.withdrawalDigest`.
@@ -28,7 +28,7 @@ package struct Visibility: Sendable {
     }
   }
 
-  package init(_ items: some Collection<Item>) {
+  package init(_ items: some Collection<WithdrawalItem>) {
     for case .input(let input) in items.lazy.filter(\.withdrawal.isHidden).map(\.withdrawal.subject) {
       if !input.importID.isEmpty { undoneImports.insert(input.importID) }
       for (series, runs) in input.points { listed[series, default: []].append(runs) }
@@ -63,7 +63,7 @@ package struct Visibility: Sendable {
 
   /// Removes items from the lists of withdrawn imports if another import also contains them. This is not done
   /// if the other import is undone, too.
-  private mutating func removeBrought(_ items: some Collection<Item>) {
+  private mutating func removeBrought(_ items: some Collection<WithdrawalItem>) {
     var brought: [SeriesName: [PointRuns]] = [:]
     for item in items where !item.withdrawal.isHidden {
       guard case .brought(let input) = item.withdrawal.subject, !undoneImports.contains(input.importID)

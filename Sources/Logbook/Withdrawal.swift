@@ -148,7 +148,7 @@ extension Withdrawal {
   /// The name of the field that states whether the subject is hidden.
   package static let hiddenName = "hidden"
 
-  private enum Name {
+  private enum FieldName {
     static let (subtype, hidden, text) = ("subtype", hiddenName, "text")
     static let importID = "import"
     static let (group, input, points, records, changes) = ("group", "input", "points", "records", "changes")
@@ -160,30 +160,30 @@ extension Withdrawal {
 
   /// The fields of the withdrawal's record.
   package var fields: RecordFields {
-    var fields = RecordFields([Name.hidden: .flag(isHidden)])
-    if !reason.isEmpty { fields[Name.text] = .text(reason) }
+    var fields = RecordFields([FieldName.hidden: .flag(isHidden)])
+    if !reason.isEmpty { fields[FieldName.text] = .text(reason) }
     switch subject {
     case .input(let input), .brought(let input):
       let subtype = if case .brought = subject { Subtype.brought } else { Subtype.import }
-      fields[Name.subtype] = .text(subtype.rawValue)
-      fields[Name.group] = .text(input.group)
-      if !input.input.isEmpty { fields[Name.input] = .text(input.input) }
-      if !input.importID.isEmpty { fields[Name.importID] = .text(input.importID) }
-      fields.set(Name.points, lines: input.pointLines)
-      fields.set(Name.records, lines: input.records.map { "\($0.key) \($0.value)" }.sorted())
-      fields.set(Name.changes, lines: input.changes.map(\.line).sorted())
+      fields[FieldName.subtype] = .text(subtype.rawValue)
+      fields[FieldName.group] = .text(input.group)
+      if !input.input.isEmpty { fields[FieldName.input] = .text(input.input) }
+      if !input.importID.isEmpty { fields[FieldName.importID] = .text(input.importID) }
+      fields.set(FieldName.points, lines: input.pointLines)
+      fields.set(FieldName.records, lines: input.records.map { "\($0.key) \($0.value)" }.sorted())
+      fields.set(FieldName.changes, lines: input.changes.map(\.line).sorted())
     case .device(let rule):
-      fields[Name.subtype] = .text(Subtype.device.rawValue)
-      fields[Name.device] = .text(rule.device)
-      if let since = rule.since { fields[Name.since] = .text(since.text) }
-      if let until = rule.until { fields[Name.until] = .text(until.text) }
+      fields[FieldName.subtype] = .text(Subtype.device.rawValue)
+      fields[FieldName.device] = .text(rule.device)
+      if let since = rule.since { fields[FieldName.since] = .text(since.text) }
+      if let until = rule.until { fields[FieldName.until] = .text(until.text) }
     case .reading(let identity):
-      fields[Name.subtype] = .text(Subtype.reading.rawValue)
-      fields[Name.reading] = .text(identity.text)
+      fields[FieldName.subtype] = .text(Subtype.reading.rawValue)
+      fields[FieldName.reading] = .text(identity.text)
     case .record(let guid):
-      fields[Name.subtype] = .text(Subtype.record.rawValue)
-      fields[Name.record] = .text(guid)
-      if !content.isEmpty { fields[Name.content] = .text(content) }
+      fields[FieldName.subtype] = .text(Subtype.record.rawValue)
+      fields[FieldName.record] = .text(guid)
+      if !content.isEmpty { fields[FieldName.content] = .text(content) }
     }
     return fields
   }
@@ -191,21 +191,21 @@ extension Withdrawal {
   /// Parses a withdrawal from the fields of its record. Nil for fields that this program does not understand.
   /// A withdrawal with such fields hides nothing.
   package init?(fields: RecordFields) {
-    guard fields.textBytes <= Self.maxBytes, case .flag(let isHidden)? = fields[Name.hidden],
-      let subtype = fields.text(Name.subtype).flatMap(Subtype.init)
+    guard fields.textBytes <= Self.maxBytes, case .flag(let isHidden)? = fields[FieldName.hidden],
+      let subtype = fields.text(FieldName.subtype).flatMap(Subtype.init)
     else { return nil }
     let subject: Subject? =
       switch subtype {
       case .import: Self.input(fields).map(Subject.input)
       case .brought: Self.input(fields).map(Subject.brought)
       case .device: Self.rule(fields).map(Subject.device)
-      case .reading: fields.text(Name.reading).flatMap { ReadingIdentity(text: $0) }.map(Subject.reading)
-      case .record: fields.text(Name.record).flatMap { Guid.isValid($0) ? .record($0) : nil }
+      case .reading: fields.text(FieldName.reading).flatMap { ReadingIdentity(text: $0) }.map(Subject.reading)
+      case .record: fields.text(FieldName.record).flatMap { Guid.isValid($0) ? .record($0) : nil }
       }
     guard let subject else { return nil }
     self.init(
-      subject, isHidden: isHidden, reason: fields.text(Name.text) ?? "",
-      content: subtype == .record ? fields.text(Name.content) ?? "" : "")
+      subject, isHidden: isHidden, reason: fields.text(FieldName.text) ?? "",
+      content: subtype == .record ? fields.text(FieldName.content) ?? "" : "")
   }
 
   /// Parses a withdrawal from the fields in a JSON text. Nil for invalid JSON, and for fields that this
@@ -240,12 +240,13 @@ extension Withdrawal {
 
   private static func mergedField(_ name: String, _ mine: FieldValue?, _ theirs: FieldValue?) -> FieldValue? {
     switch (name, mine, theirs) {
-    case (Name.hidden, _, _): return .flag(false)
+    case (FieldName.hidden, _, _): return .flag(false)
     // A missing list is an empty one: the edit that removed the list showed all items of the list again.
-    case (Name.points, nil, _), (Name.points, _, nil), (Name.records, nil, _), (Name.records, _, nil),
-      (Name.changes, nil, _), (Name.changes, _, nil):
+    case (FieldName.points, nil, _), (FieldName.points, _, nil), (FieldName.records, nil, _),
+      (FieldName.records, _, nil),
+      (FieldName.changes, nil, _), (FieldName.changes, _, nil):
       return nil
-    case (Name.points, .text(let mine)?, .text(let theirs)?):
+    case (FieldName.points, .text(let mine)?, .text(let theirs)?):
       // Two versions of zlib may pack the same points differently. Then one of the texts is kept.
       guard let mine = WithdrawnInput.points(mine), let theirs = WithdrawnInput.points(theirs),
         mine != theirs
@@ -258,8 +259,8 @@ extension Withdrawal {
       // The merged list may be larger than a record can hold. In this case it is left out, and all its items
       // are shown.
       return text.isEmpty || text.utf8.count > maxListBytes ? nil : .text(text)
-    case (Name.records, .text(let mine)?, .text(let theirs)?),
-      (Name.changes, .text(let mine)?, .text(let theirs)?):
+    case (FieldName.records, .text(let mine)?, .text(let theirs)?),
+      (FieldName.changes, .text(let mine)?, .text(let theirs)?):
       let lines = Set(mine.listedLines).intersection(theirs.listedLines)
       return lines.isEmpty ? nil : .text(lines.sorted().joined(separator: "\n"))
     default: break
@@ -271,18 +272,19 @@ extension Withdrawal {
 
 extension Withdrawal {
   private static func input(_ fields: RecordFields) -> WithdrawnInput? {
-    guard let group = fields.text(Name.group), Guid.isValid(group),
-      let points = WithdrawnInput.points(fields.text(Name.points) ?? "")
+    guard let group = fields.text(FieldName.group), Guid.isValid(group),
+      let points = WithdrawnInput.points(fields.text(FieldName.points) ?? "")
     else { return nil }
     var input = WithdrawnInput(
-      group: group, input: fields.text(Name.input) ?? "", importID: fields.text(Name.importID) ?? "",
+      group: group, input: fields.text(FieldName.input) ?? "",
+      importID: fields.text(FieldName.importID) ?? "",
       points: points)
-    for line in (fields.text(Name.records) ?? "").listedLines {
+    for line in (fields.text(FieldName.records) ?? "").listedLines {
       let words = line.split(separator: " ")
       guard words.count == 2, Guid.isValid(String(words[0])) else { return nil }
       input.records[String(words[0])] = String(words[1])
     }
-    for line in (fields.text(Name.changes) ?? "").listedLines {
+    for line in (fields.text(FieldName.changes) ?? "").listedLines {
       guard let change = RecordRevision(line: line) else { return nil }
       input.changes.append(change)
     }
@@ -290,8 +292,8 @@ extension Withdrawal {
   }
 
   private static func rule(_ fields: RecordFields) -> DeviceRule? {
-    guard let device = fields.text(Name.device) else { return nil }
-    let (since, until) = (fields.text(Name.since), fields.text(Name.until))
+    guard let device = fields.text(FieldName.device) else { return nil }
+    let (since, until) = (fields.text(FieldName.since), fields.text(FieldName.until))
     let rule = DeviceRule(
       device: device, since: since.flatMap { DeviceTime(text: $0) },
       until: until.flatMap { DeviceTime(text: $0) })

@@ -141,7 +141,7 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
 /// in total, the address with the most silent connections loses its oldest silent one. So no client can block
 /// others.
 struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
-  private struct Entry {
+  private struct OpenConnection {
     let address: String
     /// A number that increases whenever a connection is opened, or begins or ends a request. The smallest
     /// number marks the oldest connection.
@@ -152,7 +152,7 @@ struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
 
   private let max: Int
   private let maxPerAddress: Int
-  private var entries: [ID: Entry] = [:]
+  private var entries: [ID: OpenConnection] = [:]
   private var last = 0
 
   init(max: Int, perAddress: Int) {
@@ -176,7 +176,7 @@ struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
       surplus = Self.oldestSilent(ofMost: entries) ?? id
     }
     if let surplus { entries[surplus] = nil }
-    if surplus != id { entries[id] = Entry(address: address, place: last) }
+    if surplus != id { entries[id] = OpenConnection(address: address, place: last) }
     return surplus
   }
 
@@ -189,12 +189,12 @@ struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
     entries[id]?.place = last
   }
 
-  private static func oldestSilent(_ entries: [ID: Entry]) -> ID? {
+  private static func oldestSilent(_ entries: [ID: OpenConnection]) -> ID? {
     entries.filter { !$0.value.isWorking }.min { $0.value.place < $1.value.place }?.key
   }
 
   /// The oldest silent connection of the address with the most silent connections; nil if none is silent.
-  private static func oldestSilent(ofMost entries: [ID: Entry]) -> ID? {
+  private static func oldestSilent(ofMost entries: [ID: OpenConnection]) -> ID? {
     let silent = entries.filter { !$0.value.isWorking }
     var counts: [String: Int] = [:]
     for entry in silent.values { counts[entry.address, default: 0] += 1 }

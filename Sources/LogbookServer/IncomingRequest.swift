@@ -10,7 +10,7 @@ import NIOCore
 /// The client from which a request came, and the address of the server at which it arrived.
 struct RequestOrigin {
   /// The routes that are available at a listening address.
-  enum Place {
+  enum RouteSet {
     /// All routes of the protocol. Metrics are answered only to clients on this machine.
     case everything
     /// All routes except metrics.
@@ -23,12 +23,12 @@ struct RequestOrigin {
   }
 
   let channel: any Channel
-  let place: Place
+  let routes: RouteSet
   let peer: SocketAddress?
 
-  init(_ channel: any Channel, _ place: Place) {
+  init(_ channel: any Channel, _ routes: RouteSet) {
     self.channel = channel
-    self.place = place
+    self.routes = routes
     peer = channel.remoteAddress
   }
 

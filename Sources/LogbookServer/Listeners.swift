@@ -53,11 +53,11 @@ struct Listeners: Service {
     do {
       for socket in settings.systemSockets {
         try await add(
-          socket.address, at: socket.isForMetrics ? .metrics : settings.mainPlace,
+          socket.address, serving: socket.isForMetrics ? .metrics : settings.mainRoutes,
           descriptor: socket.descriptor)
       }
-      for address in settings.addresses { try await add(address, at: settings.mainPlace) }
-      if let address = settings.metricsAddress { try await add(address, at: .metrics) }
+      for address in settings.addresses { try await add(address, serving: settings.mainRoutes) }
+      if let address = settings.metricsAddress { try await add(address, serving: .metrics) }
     } catch {
       for listener in listeners { try await listener.connections.channel.close() }
       removeUnixSockets()
@@ -83,7 +83,7 @@ struct Listeners: Service {
 
 extension Listeners {
   private mutating func add(
-    _ address: ListeningAddress, at place: RequestOrigin.Place, descriptor: Int32? = nil
+    _ address: ListeningAddress, serving routes: RequestOrigin.RouteSet, descriptor: Int32? = nil
   ) async throws {
     var descriptor = descriptor
     if descriptor == nil, case .unix(let path) = address {
@@ -91,17 +91,17 @@ extension Listeners {
       unixSockets.append(socket)
       descriptor = socket.descriptor
     }
-    let channel = channel(at: place)
+    let channel = channel(serving: routes)
     let connections = try await Self.failing(
-      address, option: place == .metrics ? "--metrics-listen" : "--listen"
+      address, option: routes == .metrics ? "--metrics-listen" : "--listen"
     ) {
       try await bind(
-        address, descriptor, channel, isEncrypted: certificate != nil && address.takesTLS(at: place))
+        address, descriptor, channel, isEncrypted: certificate != nil && address.usesTLS(serving: routes))
     }
     let url = address.url(
       port: connections.channel.localAddress?.port,
-      isEncrypted: certificate != nil && address.takesTLS(at: place))
-    listeners.append(Listener(connections: connections, channel: channel, url: url + place.path))
+      isEncrypted: certificate != nil && address.usesTLS(serving: routes))
+    listeners.append(Listener(connections: connections, channel: channel, url: url + routes.path))
   }
 
   private func bind(
@@ -134,11 +134,11 @@ extension Listeners {
     }
   }
 
-  private func channel(at place: RequestOrigin.Place) -> HTTP1Channel {
+  private func channel(serving routes: RequestOrigin.RouteSet) -> HTTP1Channel {
     let headTime = TimeAmount(settings.headTime)
     return HTTP1Channel(
       responder: { [responder, settings] request, writer, channel in
-        var response = await responder.respond(to: request, from: RequestOrigin(channel, place))
+        var response = await responder.respond(to: request, from: RequestOrigin(channel, routes))
         response.headers[.date] = HTTPText.date(settings.clock())
         do {
           try await writer.write(response: response.head, body: response.body)
@@ -207,7 +207,7 @@ extension ListeningAddress {
 
   /// Whether TLS is used at an address. A Unix socket is local to this machine, and metrics have no personal
   /// data.
-  fileprivate func takesTLS(at place: RequestOrigin.Place) -> Bool { !isUnix && place != .metrics }
+  fileprivate func usesTLS(serving routes: RequestOrigin.RouteSet) -> Bool { !isUnix && routes != .metrics }
 
   fileprivate func url(port: Int?, isEncrypted: Bool) -> String {
     guard case .network(let host, let asked) = self else { return text }

@@ -64,7 +64,7 @@ private struct ServiceStates: Sendable {
     self.logger = logger
   }
 
-  func send(_ state: ServiceNotifier.State) {
+  func send(_ state: ServiceNotifier.ServiceState) {
     guard let notifier, !notifier.send(state) else { return }
     logger.warning("the service manager cannot be informed")
   }

@@ -47,7 +47,7 @@ actor FailedLogins {
   }
 
   /// How the server reacts to a failed login.
-  struct Verdict: Equatable {
+  struct LoginReaction: Equatable {
     /// How many seconds the client should wait before the next login; nil if it has not failed too often.
     var waitSeconds: Int?
     /// The number of failures for which the log has no line, if a summary of them is due; otherwise nil.
@@ -61,15 +61,15 @@ actor FailedLogins {
 
   init(maxFailures: Int) { self.maxFailures = maxFailures }
 
-  func add(_ address: String, at now: Int64) -> Verdict {
+  func add(_ address: String, at now: Int64) -> LoginReaction {
     if counts.count >= Self.maxAddresses { counts = counts.filter { !isOver($0.value.since, now) } }
     if counts.count >= Self.maxAddresses { counts.removeAll() }
     var count = counts[address] ?? Count(failures: 0, since: now)
     if isOver(count.since, now) { count = Count(failures: 0, since: now) }
     count.failures += 1
     counts[address] = count
-    guard count.failures > maxFailures else { return Verdict() }
-    return Verdict(waitSeconds: Int(count.since + Self.windowSeconds - now), unlogged: summary(now))
+    guard count.failures > maxFailures else { return LoginReaction() }
+    return LoginReaction(waitSeconds: Int(count.since + Self.windowSeconds - now), unlogged: summary(now))
   }
 
   /// The number of failed logins for a summary in the log. The first failure is logged at once, later ones

@@ -70,7 +70,7 @@ package struct ServerSettings: Sendable {
 extension ServerSettings {
   /// The routes that the main addresses serve. These include metrics only if no separate address is set for
   /// metrics.
-  var mainPlace: RequestOrigin.Place {
+  var mainRoutes: RequestOrigin.RouteSet {
     metricsAddress == nil && !systemSockets.contains { $0.isForMetrics } ? .everything : .calls
   }
 }

@@ -6,7 +6,7 @@ import Glibc
 /// its library: one datagram for each state.
 package struct ServiceNotifier: Sendable {
   /// A state of the server, as the protocol defines them.
-  enum State {
+  enum ServiceState {
     /// The server answers requests.
     case ready
     /// The server is reloading its settings, until it reports `ready`. The value is the time of the monotonic
@@ -51,7 +51,7 @@ package struct ServiceNotifier: Sendable {
   /// Sends a state.
   ///
   /// - Returns: whether the manager received it.
-  func send(_ state: State) -> Bool {
+  func send(_ state: ServiceState) -> Bool {
     guard var address = sockaddr_un(path: socketPath, isAbstract: socketPath.hasPrefix("@")) else {
       return false
     }
@@ -68,7 +68,7 @@ package struct ServiceNotifier: Sendable {
     }
   }
 
-  /// The current time of the monotonic clock, for `State.reloading`.
+  /// The current time of the monotonic clock, for `ServiceState.reloading`.
   static var monotonicMicroseconds: UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

@@ -188,7 +188,7 @@ extension WireResponder {
   /// Whether the address that received the request serves the route. If metrics have no separate address,
   /// they are only served to clients on this machine.
   private func isServed(_ route: WireRoute, _ incoming: IncomingRequest, _ origin: RequestOrigin) -> Bool {
-    switch origin.place {
+    switch origin.routes {
     case .everything: route != .metrics || isLocal(incoming, origin)
     case .calls: route != .metrics
     case .metrics: route == .metrics || route == .health || route == .ready

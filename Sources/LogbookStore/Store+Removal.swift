@@ -8,7 +8,7 @@ package import Logbook
 /// disk. This does not help on file systems that never write in place, and on disks that move blocks.
 package struct ErasedFile {
   /// What happened to the file.
-  package enum Outcome: Hashable, Sendable {
+  package enum Erasure: Hashable, Sendable {
     case removed, absent
     /// The file does not have the expected bytes, or it is not a regular file. It was not removed.
     case other
@@ -28,14 +28,14 @@ package struct ErasedFile {
   ///
   /// - Parameter sha256: the expected SHA-256 of its bytes in hexadecimal; nil for any content.
   /// - Throws: `Failure`: `permission`, `inputOutput`.
-  package func remove(ifSHA256 sha256: String?) throws(Failure) -> Outcome {
+  package func remove(ifSHA256 sha256: String?) throws(Failure) -> Erasure {
     guard let sha256 else { return try remove(checking: nil) }
     let begun = try ErasedFile(path + Self.suffix).remove(checking: nil)
     let outcome = try remove(checking: sha256)
     return outcome == .absent && begun == .removed ? .removed : outcome
   }
 
-  private func remove(checking sha256: String?) throws(Failure) -> Outcome {
+  private func remove(checking sha256: String?) throws(Failure) -> Erasure {
     let descriptor = open(PathText.bytes(path), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ENOTDIR { return .absent }

@@ -102,12 +102,12 @@ package final class Store {
     let base = LogbookZones(base: zone.base, origin: isGiven ? .given : .system)
     let copy = try Store(
       opening: "", role: role, base: original == nil ? base : nil, isForImport: isForImport,
-      source: original.map(Source.copy) ?? .itself)
+      source: original.map(ConnectionTarget.copy) ?? .itself)
     return copy
   }
 
   /// The database that a new connection opens.
-  private enum Source {
+  private enum ConnectionTarget {
     /// The file. If its schema is older, it is upgraded.
     case upgraded
     /// The file, without any change.
@@ -120,7 +120,7 @@ package final class Store {
 
   private init(
     opening path: String, role: StoreRole, base: LogbookZones? = nil, isForImport: Bool = false,
-    source: Source = .upgraded
+    source: ConnectionTarget = .upgraded
   ) throws {
     self.path = path
     let frozen = role == .reader && !path.isEmpty ? try FrozenFile(path: path) : nil

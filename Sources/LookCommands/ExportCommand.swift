@@ -102,7 +102,7 @@ struct DocumentItemWriter<Writer: ReadingDocumentWriter>: ItemWriter {
   private let output: Output
   private var writer: Writer
   private var records = 0
-  private var omitted: [Writer.Omission: Int] = [:]
+  private var omitted: [ReadingOmission: Int] = [:]
   private var document: [UInt8] = []
 
   init(_ writer: Writer, _ output: Output) { (self.writer, self.output) = (writer, output) }
@@ -125,7 +125,7 @@ struct DocumentItemWriter<Writer: ReadingDocumentWriter>: ItemWriter {
 
   func end() -> [String] {
     output.write(writer.footer)
-    let leftOut = [(records, "record")] + Writer.Omission.allCases.map { (omitted[$0] ?? 0, $0.noun) }
+    let leftOut = [(records, "record")] + ReadingOmission.allCases.map { (omitted[$0] ?? 0, $0.noun) }
     return leftOut.filter { $0.0 > 0 }.map { "left out \(counted($0.0, $0.1))" }
   }
 }

@@ -89,13 +89,13 @@ struct PeriodOptions: ParsableArguments {
 
 /// Glucose targets as a person types them: a name, or the lowest and the highest value.
 struct TargetsArgument {
-  private enum Form {
+  private enum TargetsForm {
     case named(Targets)
     case range(low: Double, high: Double)
   }
 
   private let text: String
-  private let form: Form
+  private let form: TargetsForm
 
   /// Checks the targets that a person typed.
   ///

@@ -194,7 +194,7 @@ struct EpisodeObject: Encodable {
   let minutes: Int
   let perDay: Metric
 
-  init(_ line: EpisodeCounts.Line, _ perDay: Metric) {
+  init(_ line: EpisodeCounts.EpisodeLine, _ perDay: Metric) {
     count = line.count
     withoutDeeper = line.withoutDeeper
     atNight = line.atNight
@@ -205,7 +205,7 @@ struct EpisodeObject: Encodable {
 
 /// The figures of finger sticks.
 struct FingerSticksObject: Encodable {
-  struct Range: Encodable {
+  struct BandObject: Encodable {
     let readings: Int
     let percentOfReadings: Metric
   }
@@ -222,7 +222,7 @@ struct FingerSticksObject: Encodable {
   let mean: Metric
   let sd: Metric
   let cvPercent: Metric
-  let ranges: JSONMembers<Range>
+  let ranges: JSONMembers<BandObject>
   let lbgi: Metric
   let hbgi: Metric
   /// The number of finger sticks that each source states; only for the whole period.
@@ -243,7 +243,7 @@ struct FingerSticksObject: Encodable {
     cvPercent = fingers.variation
     ranges = members(
       zip(GlucoseBand.allCases, fingers.ranges).map {
-        ($0.name, Range(readings: $1.readings, percentOfReadings: $1.percent))
+        ($0.name, BandObject(readings: $1.readings, percentOfReadings: $1.percent))
       })
     lbgi = fingers.lowRisk
     hbgi = fingers.highRisk

@@ -102,7 +102,7 @@ package enum NightscoutEntry {
 /// Decides whether a document contains a reading, and finds its kind.
 extension NightscoutEntry {
   /// What a document contains.
-  package enum Content {
+  package enum DocumentContent {
     case reading(ReadingKind, Measurement, ReadingMarks, Instant)
     /// Data of a kind that glucoport does not store. The text names the kind.
     case skipped(String)
@@ -115,7 +115,7 @@ extension NightscoutEntry {
   /// The content of a document.
   @inlinable package static func content(
     of document: some NightscoutFields, _ units: inout NightscoutUnits
-  ) -> Content {
+  ) -> DocumentContent {
     let type = document[.type]
     let sgv = document[.sgv]
     if !sgv.isEmpty, type.equals("sgv") || type.isEmpty { return sensor(document, sgv, &units) }
@@ -133,7 +133,7 @@ extension NightscoutEntry {
 
   @inlinable static func sensor<Document: NightscoutFields>(
     _ document: Document, _ sgv: Document.Value, _ units: inout NightscoutUnits
-  ) -> Content {
+  ) -> DocumentContent {
     let number = sgv.jsonNumber
     if let number, units.isErrorCode(number, unit: document[.units]) { return .skipped("sensor error code") }
     let isClamped = number == clampedLow || number == clampedHigh
@@ -144,7 +144,7 @@ extension NightscoutEntry {
   /// The content of an entry that is not a sensor's value.
   @usableFromInline static func other<Document: NightscoutFields>(
     _ document: Document, _ type: Document.Value, _ units: inout NightscoutUnits
-  ) -> Content {
+  ) -> DocumentContent {
     let mbg = document[.mbg]
     if type.equals("mbg") || (type.isEmpty && !mbg.isEmpty) {
       let number = mbg.jsonNumber
@@ -161,7 +161,7 @@ extension NightscoutEntry {
   /// sensor.
   private static func typed<Document: NightscoutFields>(
     _ document: Document, _ units: inout NightscoutUnits
-  ) -> Content {
+  ) -> DocumentContent {
     for member in [NightscoutMember.mbg, .sgv, .glucose] where !document[member].isEmpty {
       let value = document[member]
       return reading(
@@ -172,7 +172,7 @@ extension NightscoutEntry {
 
   @inlinable static func reading(
     _ kind: ReadingKind, _ cell: CellValue, _ marks: ReadingMarks, _ document: some NightscoutFields
-  ) -> Content {
+  ) -> DocumentContent {
     switch cell {
     case .measurement(let measurement):
       guard let instant = document.entryInstant else { return .rejected(NightscoutRefusal.noDate) }

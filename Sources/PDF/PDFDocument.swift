@@ -123,15 +123,15 @@ package struct PDFDocument: Sendable {
       set("d", "[\(stroke.dashes.map(PDFObjects.number).joined(separator: " "))]0 d\n")
       set("j", "1 j\n")
     }
-    func place(_ x: Double, _ y: Double) -> String {
+    func point(_ x: Double, _ y: Double) -> String {
       "\(PDFObjects.number(x)) \(PDFObjects.number(height - y))"
     }
     let path = outline.map { segment in
       switch segment {
-      case .move(let x, let y): "\(place(x, y)) m"
-      case .line(let x, let y): "\(place(x, y)) l"
+      case .move(let x, let y): "\(point(x, y)) m"
+      case .line(let x, let y): "\(point(x, y)) l"
       case .curve(let x1, let y1, let x2, let y2, let x, let y):
-        "\(place(x1, y1)) \(place(x2, y2)) \(place(x, y)) c"
+        "\(point(x1, y1)) \(point(x2, y2)) \(point(x, y)) c"
       case .close: "h"
       }
     }

@@ -340,7 +340,7 @@ final class Stopwatch {
 
 /// One connection of a pool with its thread.
 struct PooledConnection: Sendable {
-  struct Outcome<Value: Sendable>: Sendable {
+  struct RunResult<Value: Sendable>: Sendable {
     let result: Result<Value, any Error>
     let work: TransactionWork
   }
@@ -352,7 +352,7 @@ struct PooledConnection: Sendable {
   func run<Value: Sendable>(
     _ mode: TransactionMode, _ limits: PoolLimits,
     _ work: @escaping @Sendable (DatabaseTransaction) throws -> Value
-  ) async -> Outcome<Value> {
+  ) async -> RunResult<Value> {
     await withCheckedContinuation { continuation in
       thread.begin { continuation.resume(returning: $0.run(mode, limits, work)) }
     }
@@ -377,13 +377,13 @@ private struct DatabaseSession {
   /// Runs a transaction. It is repeated while the error is transient and time is left.
   mutating func run<Value>(
     _ mode: TransactionMode, _ limits: PoolLimits, _ body: (DatabaseTransaction) throws -> Value
-  ) -> PooledConnection.Outcome<Value> {
+  ) -> PooledConnection.RunResult<Value> {
     let deadline = ContinuousClock.now + limits.requestTime
     var work = TransactionWork()
     let result = Result { try attempts(mode, limits, by: deadline, &work, body) }
     if case .failure(DatabaseError.refused(state: "55P03", _)) = result { work.isLockTimeout = true }
     work.statements = stopwatch.lap()
-    return PooledConnection.Outcome(result: result, work: work)
+    return PooledConnection.RunResult(result: result, work: work)
   }
 
   private mutating func attempts<Value>(

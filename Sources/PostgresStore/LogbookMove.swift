@@ -28,7 +28,7 @@ package struct LogbookMove {
   }
 
   /// The result of a move.
-  package struct Outcome: Sendable {
+  package struct MoveResult: Sendable {
     /// The cluster from which the logbook was moved; nil if it already was in the requested one.
     package let source: String?
     package let counts: TransferCounts
@@ -47,7 +47,7 @@ package struct LogbookMove {
   ///   another command moves it, `permission`, `unavailable`. It is `cannotCreate` if the cluster has another
   ///   logbook with this name.
   package static func run(_ name: String, to cluster: String, in directory: PostgresDirectory) throws
-    -> Outcome
+    -> MoveResult
   {
     try run(name, to: cluster, in: directory) { _ in }
   }
@@ -58,7 +58,7 @@ package struct LogbookMove {
   ///   a crash.
   static func run(
     _ name: String, to cluster: String, in directory: PostgresDirectory, reached: (Step) throws -> Void
-  ) throws -> Outcome {
+  ) throws -> MoveResult {
     guard let address = try directory.clusters().first(where: { $0.name == cluster })?.address else {
       throw Failure(
         .missingInput,
@@ -66,7 +66,7 @@ package struct LogbookMove {
     }
     let logbook = try directory.locked(name)
     guard logbook.entry.cluster != cluster else {
-      return Outcome(source: nil, counts: TransferCounts(), pause: .zero)
+      return MoveResult(source: nil, counts: TransferCounts(), pause: .zero)
     }
     let target = try directory.connect(to: address)
     try target.requireOwner()
@@ -77,7 +77,7 @@ package struct LogbookMove {
       .run(reached)
   }
 
-  private func run(_ reached: (Step) throws -> Void) throws -> Outcome {
+  private func run(_ reached: (Step) throws -> Void) throws -> MoveResult {
     // If an interrupted move left the state `leaving`, it is reset.
     try setState("here")
     try reached(.locked)
@@ -94,7 +94,7 @@ package struct LogbookMove {
       _ = try transaction.rows(
         "SELECT glucoport.arrive($1, $2)", .text(logbook.entry.guid), .integer(logbook.entry.moves + 1))
     }
-    return Outcome(source: logbook.entry.cluster, counts: counts, pause: pause)
+    return MoveResult(source: logbook.entry.cluster, counts: counts, pause: pause)
   }
 
   /// Copies most rows, makes the old copy refuse changes, then copies the remaining rows. All this is one

@@ -10,7 +10,7 @@ import Logbook
 /// has a change, the client sends the change again, since the valid copy does not know the client's position.
 package struct LogbookRecovery {
   /// A logbook for which the directory was corrected.
-  package struct Found: Hashable, Sendable {
+  package struct CorrectedLogbook: Hashable, Sendable {
     package let name: String
     package let cluster: String
     /// Whether the state of the copy was `left`, so that it is used again.
@@ -42,7 +42,7 @@ package struct LogbookRecovery {
   /// - Throws: `Failure`: `unavailable` if a cluster cannot be reached, `missingInput` if the logbook does
   ///   not exist, `permission`. It is `inputOutput` if no database has a copy, and `temporary` while the
   ///   logbook is being moved.
-  package static func run(_ name: String?, in directory: PostgresDirectory) throws -> [Found] {
+  package static func run(_ name: String?, in directory: PostgresDirectory) throws -> [CorrectedLogbook] {
     let databases = try directory.clusters().map { ($0.name, try directory.connect(to: $0.address)) }
     for (_, database) in databases { try database.requireOwner() }
     let recovery = LogbookRecovery(directory: directory, databases: databases)
@@ -50,7 +50,7 @@ package struct LogbookRecovery {
     return try entries.compactMap(recovery.find)
   }
 
-  private func find(_ entry: PostgresDirectory.Entry) throws -> Found? {
+  private func find(_ entry: PostgresDirectory.LogbookEntry) throws -> CorrectedLogbook? {
     let copies = try databases.compactMap { try copy(of: entry, in: $0.database, $0.cluster) }
     for copy in copies { try PostgresDirectory.lock(copy.number, of: entry, in: copy.database) }
     // The entry is read again, since a command that moved the logbook may have ended only now.
@@ -61,7 +61,8 @@ package struct LogbookRecovery {
     return found
   }
 
-  private func correct(_ entry: PostgresDirectory.Entry, _ copies: [Copy]) throws -> Found? {
+  private func correct(_ entry: PostgresDirectory.LogbookEntry, _ copies: [Copy]) throws -> CorrectedLogbook?
+  {
     let whole = copies.filter { !$0.isEmpty }
     let confirmed = whole.filter(\.isConfirmed)
     guard
@@ -75,25 +76,25 @@ package struct LogbookRecovery {
     }
     if let next = whole.first(where: { $0.cluster == latest.left && $0.moves > latest.moves }) {
       try adopt(entry, next.moves, next.cluster)
-      return Found(name: entry.name, cluster: next.cluster, isReactivated: false)
+      return CorrectedLogbook(name: entry.name, cluster: next.cluster, isReactivated: false)
     }
     if latest.left == nil {
       if latest.cluster == entry.cluster, latest.moves == entry.moves { return nil }
       if latest.moves > entry.moves {
         try adopt(entry, latest.moves, latest.cluster)
-        return Found(name: entry.name, cluster: latest.cluster, isReactivated: false)
+        return CorrectedLogbook(name: entry.name, cluster: latest.cluster, isReactivated: false)
       }
     }
     // The number of moves must be larger than that of every other copy, in case a lost database comes back.
     let moves = max(entry.moves, copies.reduce(0) { max($0, $1.moves) } + 1) + 1
-    try open(latest, entry, moves, last: copies.reduce(0) { max($0, $1.last) })
-    return Found(name: entry.name, cluster: latest.cluster, isReactivated: true)
+    try activate(latest, entry, moves, last: copies.reduce(0) { max($0, $1.last) })
+    return CorrectedLogbook(name: entry.name, cluster: latest.cluster, isReactivated: true)
   }
 }
 
 extension LogbookRecovery {
   private func copy(
-    of entry: PostgresDirectory.Entry, in database: PostgresTransfer, _ cluster: String
+    of entry: PostgresDirectory.LogbookEntry, in database: PostgresTransfer, _ cluster: String
   ) throws -> Copy? {
     try database.transaction { transaction in
       guard let number = try PostgresDirectory.number(of: entry, transaction) else { return nil }
@@ -116,7 +117,7 @@ extension LogbookRecovery {
     }
   }
 
-  private func adopt(_ entry: PostgresDirectory.Entry, _ moves: Int64, _ cluster: String) throws {
+  private func adopt(_ entry: PostgresDirectory.LogbookEntry, _ moves: Int64, _ cluster: String) throws {
     try directory.home.transaction { transaction in
       _ = try transaction.rows(
         "SELECT glucoport.adopt($1, $2, $3)", .text(entry.guid), .integer(moves), .text(cluster))
@@ -125,7 +126,9 @@ extension LogbookRecovery {
 
   /// Makes a copy accept changes, with larger sequence numbers than any other copy has, and records it in the
   /// directory.
-  private func open(_ copy: Copy, _ entry: PostgresDirectory.Entry, _ moves: Int64, last: Int64) throws {
+  private func activate(_ copy: Copy, _ entry: PostgresDirectory.LogbookEntry, _ moves: Int64, last: Int64)
+    throws
+  {
     try copy.database.transaction { transaction in
       let number = SQLValue.integer(copy.number)
       try transaction.run("SET LOCAL glucoport.logbook = '\(copy.number)'")

@@ -95,7 +95,7 @@ extension PageScan {
     return true
   }
 
-  private mutating func add(_ row: RecordRows.Row) throws -> Bool {
+  private mutating func add(_ row: RecordRows.ScannedRecord) throws -> Bool {
     guard readings.count + records.count < limit, records.fits(stateBytes: row.stateBytes) else {
       return false
     }
@@ -152,19 +152,19 @@ extension PageScan {
 
 /// Records in the order of their sequence numbers, up to the number that fits on a page.
 struct RecordRows {
-  struct Row {
+  struct ScannedRecord {
     let seq: Int64
     let record: RemoteRecord
     /// The size of the state as JSON, in bytes.
     let stateBytes: Int
   }
 
-  private var rows: [Row] = []
+  private var rows: [ScannedRecord] = []
   /// Whether there are more records in the requested range of numbers.
   private(set) var isTruncated = false
 
   var count: Int { rows.count }
-  subscript(_ index: Int) -> Row { rows[index] }
+  subscript(_ index: Int) -> ScannedRecord { rows[index] }
 
   /// Reads the records of other nodes in a range of sequence numbers. The database itself stops at the size
   /// of a page, so that no further states are transferred.
@@ -196,7 +196,7 @@ struct RecordRows {
   private mutating func read(_ found: DatabaseRows) throws {
     for row in 0..<found.count {
       rows.append(
-        Row(
+        ScannedRecord(
           seq: try found.integer(row, 0),
           record: RemoteRecord(
             guid: try found.text(row, 1), revision: try found.text(row, 2), state: try found.state(row, 3)),
@@ -207,7 +207,7 @@ struct RecordRows {
 
 /// Collects readings from rows, and reads the devices of their series.
 struct PageReadings {
-  private struct Series {
+  private struct PageSeries {
     let device: Device
     let kind: ReadingKind
     let positionKind: PositionKind
@@ -292,19 +292,19 @@ struct PageReadings {
   /// The devices, kinds and position kinds of the series with these numbers.
   private static func series(
     _ numbers: Set<Int64>, _ transaction: DatabaseTransaction, _ logbook: Int64
-  ) throws(DatabaseError) -> [Int64: Series] {
+  ) throws(DatabaseError) -> [Int64: PageSeries] {
     let rows = try transaction.rows(
       """
       SELECT s.id, d.vendor, d.model, d.serial, d.format, s.kind, s.position_kind FROM glucoport.series s
       JOIN glucoport.device d ON d.logbook = $1 AND d.id = s.device
       WHERE s.logbook = $1 AND s.id = ANY ($2::int8[])
       """, .integer(logbook), .integers(Array(numbers)))
-    var found: [Int64: Series] = [:]
+    var found: [Int64: PageSeries] = [:]
     for row in 0..<rows.count {
       guard let kind = ReadingKind(rawValue: UInt8(clamping: try rows.integer(row, 5))),
         let positionKind = PositionKind(rawValue: UInt8(clamping: try rows.integer(row, 6)))
       else { throw .unexpected("a series has an unknown kind") }
-      found[try rows.integer(row, 0)] = Series(
+      found[try rows.integer(row, 0)] = PageSeries(
         device: Device(
           vendor: try rows.text(row, 1), model: try rows.text(row, 2), serial: try rows.text(row, 3),
           format: try rows.text(row, 4)), kind: kind, positionKind: positionKind)

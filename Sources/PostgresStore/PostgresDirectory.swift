@@ -16,7 +16,7 @@ package struct ListedLogbook: Hashable, Sendable {
 /// The directory of logbooks and of the clusters that have them, for an administrator's commands.
 package struct PostgresDirectory {
   /// What the directory states about a logbook.
-  struct Entry: Hashable {
+  struct LogbookEntry: Hashable {
     let guid: String
     let name: String
     let cluster: String
@@ -26,7 +26,7 @@ package struct PostgresDirectory {
 
   /// A logbook, with a connection to the database that has it.
   struct Located {
-    let entry: Entry
+    let entry: LogbookEntry
     let database: PostgresTransfer
     /// The number of the logbook in this database.
     let number: Int64
@@ -134,7 +134,7 @@ extension PostgresDirectory {
   }
 
   /// The entries of all logbooks, or of the logbook with this name.
-  func entries(_ name: String? = nil) throws -> [Entry] {
+  func entries(_ name: String? = nil) throws -> [LogbookEntry] {
     try home.transaction { transaction in
       let rows = try transaction.rows(
         """
@@ -143,14 +143,14 @@ extension PostgresDirectory {
         WHERE NOT b.is_guest AND b.name = coalesce($1, b.name) ORDER BY b.name
         """, .text(name))
       return try (0..<rows.count).map { row in
-        Entry(
+        LogbookEntry(
           guid: try rows.text(row, 0), name: try rows.text(row, 1), cluster: try rows.text(row, 2),
           address: try rows.text(row, 3), moves: try rows.integer(row, 4))
       }
     }
   }
 
-  func entry(_ name: String) throws -> Entry {
+  func entry(_ name: String) throws -> LogbookEntry {
     guard let entry = try entries(name).first else {
       throw Failure(
         .missingInput, "no logbook is named '\(name)'; 'glucoport serve logbook list' shows the names")
@@ -159,7 +159,7 @@ extension PostgresDirectory {
   }
 
   /// Finds the database that has a logbook. If a move was interrupted, the directory is corrected first.
-  func locate(_ entry: Entry, _ connect: (String) throws -> PostgresTransfer) throws -> Located {
+  func locate(_ entry: LogbookEntry, _ connect: (String) throws -> PostgresTransfer) throws -> Located {
     let database = try connect(entry.address)
     let found: (number: Int64, left: String?) = try database.transaction { transaction in
       guard let number = try Self.number(of: entry, transaction) else { throw Self.missingCopyFailure(entry) }
@@ -189,7 +189,7 @@ extension PostgresDirectory {
   }
 
   /// Locks a copy, so that no other command can move it. The lock ends with the connection or with `unlock`.
-  static func lock(_ number: Int64, of entry: Entry, in database: PostgresTransfer) throws {
+  static func lock(_ number: Int64, of entry: LogbookEntry, in database: PostgresTransfer) throws {
     try database.transaction { transaction in
       do {
         try transaction.run(
@@ -214,7 +214,7 @@ extension PostgresDirectory {
   /// Stores in the directory to which cluster a logbook was moved. Returns false if the directory has
   /// recorded another move or the removal of the logbook.
   @discardableResult
-  func recordMove(of entry: Entry, to cluster: String) throws -> Bool {
+  func recordMove(of entry: LogbookEntry, to cluster: String) throws -> Bool {
     try home.transaction { transaction in
       try transaction.rows(
         "SELECT glucoport.follow($1, $2, $3)", .text(entry.guid), .integer(entry.moves), .text(cluster)
@@ -222,7 +222,7 @@ extension PostgresDirectory {
     }
   }
 
-  static func number(of entry: Entry, _ transaction: DatabaseTransaction) throws -> Int64? {
+  static func number(of entry: LogbookEntry, _ transaction: DatabaseTransaction) throws -> Int64? {
     let rows = try transaction.rows("SELECT id FROM glucoport.logbook WHERE guid = $1", .text(entry.guid))
     return rows.count == 1 ? try rows.integer(0, 0) : nil
   }
@@ -231,7 +231,7 @@ extension PostgresDirectory {
   ///
   /// - Returns: the number of deleted rows.
   static func clear(
-    _ number: Int64, of entry: Entry, _ transaction: DatabaseTransaction
+    _ number: Int64, of entry: LogbookEntry, _ transaction: DatabaseTransaction
   ) throws -> Int64 {
     let known = try transaction.rows(
       """
@@ -261,7 +261,7 @@ extension PostgresDirectory {
     }
   }
 
-  static func missingCopyFailure(_ entry: Entry) -> Failure {
+  static func missingCopyFailure(_ entry: LogbookEntry) -> Failure {
     Failure(
       .inputOutput,
       "the cluster '\(entry.cluster)' does not have the copy of the logbook '\(entry.name)' that the directory states, or another one has a later copy; if a database was restored from an older backup, run 'glucoport serve logbook recover'"

@@ -163,7 +163,7 @@ struct StoredColumns {
 /// The numbers that a logbook assigned to series. A series has the readings of one device and one kind,
 /// placed either all by ticks or all by shown times (`PositionKind`).
 private struct SeriesWriter {
-  private struct Key: Hashable {
+  private struct SeriesKey: Hashable {
     let device: Int64
     let kind: Int64
     let positionKind: Int64
@@ -179,11 +179,11 @@ private struct SeriesWriter {
   func numbers(of batch: ReadingBatch) throws -> [Int64] {
     let devices = try deviceNumbers(batch.devices)
     let keys = batch.readings.map { reading in
-      Key(
+      SeriesKey(
         device: devices[Int(reading.device.number)], kind: Int64(reading.kind.rawValue),
         positionKind: Int64(reading.positionKind.rawValue))
     }
-    var (unique, known) = ([Key](), Set<Key>())
+    var (unique, known) = ([SeriesKey](), Set<SeriesKey>())
     for key in keys where known.insert(key).inserted { unique.append(key) }
     var numbers = try find(unique)
     let missing = unique.filter { numbers[$0] == nil }
@@ -203,7 +203,7 @@ private struct SeriesWriter {
     }
   }
 
-  private func find(_ keys: [Key]) throws(DatabaseError) -> [Key: Int64] {
+  private func find(_ keys: [SeriesKey]) throws(DatabaseError) -> [SeriesKey: Int64] {
     let rows = try writer.transaction.rows(
       """
       SELECT i.ord, s.id FROM unnest($2::int8[], $3::int8[], $4::int8[])
@@ -212,7 +212,7 @@ private struct SeriesWriter {
         AND s.position_kind = i.position_kind
       """, logbook, .integers(keys.map(\.device)), .integers(keys.map(\.kind)),
       .integers(keys.map(\.positionKind)))
-    var found: [Key: Int64] = [:]
+    var found: [SeriesKey: Int64] = [:]
     for row in 0..<rows.count { found[keys[Int(try rows.integer(row, 0)) - 1]] = try rows.integer(row, 1) }
     return found
   }

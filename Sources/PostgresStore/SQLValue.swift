@@ -7,7 +7,7 @@ struct SQLValue {
   /// The bytes of the value; nil for NULL.
   let bytes: [UInt8]?
 
-  private enum Kind {
+  private enum TypeNumber {
     static let (bytes, int8, text, double): (UInt32, UInt32, UInt32, UInt32) = (17, 20, 25, 701)
     static let (bytesArray, int8Array, textArray, doubleArray): (UInt32, UInt32, UInt32, UInt32) = (
       1001, 1016, 1009, 1022
@@ -16,22 +16,22 @@ struct SQLValue {
 
   /// A whole number; NULL for nil.
   static func integer(_ value: Int64?) -> SQLValue {
-    SQLValue(type: Kind.int8, bytes: value.map { bigEndian(UInt64(bitPattern: $0)) })
+    SQLValue(type: TypeNumber.int8, bytes: value.map { bigEndian(UInt64(bitPattern: $0)) })
   }
 
   /// A text; NULL for nil.
   static func text(_ value: String?) -> SQLValue {
-    SQLValue(type: Kind.text, bytes: value.map { Array($0.utf8) })
+    SQLValue(type: TypeNumber.text, bytes: value.map { Array($0.utf8) })
   }
 
   /// A value of type `bytea`.
-  static func data(_ value: [UInt8]) -> SQLValue { SQLValue(type: Kind.bytes, bytes: value) }
+  static func data(_ value: [UInt8]) -> SQLValue { SQLValue(type: TypeNumber.bytes, bytes: value) }
 
   /// An array of whole numbers.
   static func integers(_ values: [Int64]) -> SQLValue {
     SQLValue(
-      type: Kind.int8Array,
-      bytes: array(of: Kind.int8, count: values.count, elementBytes: 12) { out in
+      type: TypeNumber.int8Array,
+      bytes: array(of: TypeNumber.int8, count: values.count, elementBytes: 12) { out in
         for value in values {
           append(UInt32(8), to: &out)
           append(UInt64(bitPattern: value), to: &out)
@@ -42,8 +42,8 @@ struct SQLValue {
   /// An array of numbers of type `double precision`; nil becomes NULL.
   static func numbers(_ values: [Double?]) -> SQLValue {
     SQLValue(
-      type: Kind.doubleArray,
-      bytes: array(of: Kind.double, count: values.count, elementBytes: 12, hasNull: true) { out in
+      type: TypeNumber.doubleArray,
+      bytes: array(of: TypeNumber.double, count: values.count, elementBytes: 12, hasNull: true) { out in
         for value in values {
           guard let value else {
             append(UInt32.max, to: &out)
@@ -58,8 +58,8 @@ struct SQLValue {
   /// An array of texts.
   static func texts(_ values: [String]) -> SQLValue {
     SQLValue(
-      type: Kind.textArray,
-      bytes: array(of: Kind.text, count: values.count, elementBytes: 40) { out in
+      type: TypeNumber.textArray,
+      bytes: array(of: TypeNumber.text, count: values.count, elementBytes: 40) { out in
         for value in values {
           append(UInt32(value.utf8.count), to: &out)
           out += value.utf8
@@ -70,8 +70,8 @@ struct SQLValue {
   /// An array of values of type `bytea`.
   static func data(_ values: [[UInt8]]) -> SQLValue {
     SQLValue(
-      type: Kind.bytesArray,
-      bytes: array(of: Kind.bytes, count: values.count, elementBytes: 36) { out in
+      type: TypeNumber.bytesArray,
+      bytes: array(of: TypeNumber.bytes, count: values.count, elementBytes: 36) { out in
         for value in values {
           append(UInt32(value.count), to: &out)
           out += value

@@ -209,7 +209,7 @@ struct EpisodeTracker: Sendable {
 /// The numbers and durations of episodes of each kind.
 package struct EpisodeCounts: Sendable {
   /// The episodes of one kind.
-  package struct Line: Sendable {
+  package struct EpisodeLine: Sendable {
     /// The number of episodes.
     package var count = 0
     /// The number of episodes that contain no more severe episode; equal to `count` for all kinds except low
@@ -227,9 +227,9 @@ package struct EpisodeCounts: Sendable {
     package var mean: Double? { count > 0 ? means / Double(count) : nil }
   }
 
-  private var lines = [Line](repeating: Line(), count: EpisodeKind.allCases.count)
+  private var lines = [EpisodeLine](repeating: EpisodeLine(), count: EpisodeKind.allCases.count)
 
-  package subscript(kind: EpisodeKind) -> Line { lines[kind.rawValue] }
+  package subscript(kind: EpisodeKind) -> EpisodeLine { lines[kind.rawValue] }
 
   mutating func add(_ episode: Episode) {
     let index = episode.kind.rawValue

@@ -8,18 +8,18 @@ import Logbook
 /// an extended part, which is given over time. Doses are added in the order of time. Memory grows with the
 /// number of days with such doses.
 struct MismatchedDoses: Sendable {
-  private struct Pair: Hashable {
+  private struct SourcePair: Hashable {
     let first: CountingSource
     let second: CountingSource
     let doseDifference: SourceDoubt.DoseDifference
 
-    func sharesSource(with other: Pair) -> Bool {
+    func sharesSource(with other: SourcePair) -> Bool {
       first == other.first || first == other.second || second == other.first || second == other.second
     }
   }
 
   /// The units of both sources on a day.
-  private struct Day: Sendable {
+  private struct UnitsOfDay: Sendable {
     var first = 0.0
     var second = 0.0
     var isShown = false
@@ -42,7 +42,7 @@ struct MismatchedDoses: Sendable {
   /// The source of the first dose. While all doses are of it, none can be a dose of another source.
   private var firstSource: CountingSource?
   private var hasTwoSources = false
-  private var days: [Pair: [Int: Day]] = [:]
+  private var days: [SourcePair: [Int: UnitsOfDay]] = [:]
 
   /// Adds the next dose that counts. A dose that several sources state is added once.
   mutating func add(_ item: CountableItem, isContext: Bool) {
@@ -65,10 +65,10 @@ struct MismatchedDoses: Sendable {
   private mutating func addPair(_ one: Dose, _ two: Dose, _ doseDifference: SourceDoubt.DoseDifference) {
     let isInOrder = one.item.source.text <= two.item.source.text
     let (first, second) = isInOrder ? (one.item, two.item) : (two.item, one.item)
-    let pair = Pair(first: first.source, second: second.source, doseDifference: doseDifference)
+    let pair = SourcePair(first: first.source, second: second.source, doseDifference: doseDifference)
     guard days[pair] != nil || days.count < Self.maxPairs else { return }
     let number = Grouping.day(of: DeviceTime(seconds: first.shown))
-    var day = days[pair]?[number] ?? Day()
+    var day = days[pair]?[number] ?? UnitsOfDay()
     day.first += first.units
     day.second += second.units
     if !one.isContext || !two.isContext { day.isShown = true }
@@ -100,7 +100,7 @@ extension MismatchedDoses {
     }
   }
 
-  private func undecided(_ rules: CountingRules) -> [(pair: Pair, days: [Int: Day])] {
+  private func undecided(_ rules: CountingRules) -> [(pair: SourcePair, days: [Int: UnitsOfDay])] {
     days.filter { !rules.isSeparate($0.key.first, $0.key.second) }
       .map { pair, days in (pair, days.filter { $0.value.isShown && isFrequent($0.key, pair) }) }
       .filter { !$0.1.isEmpty }
@@ -109,13 +109,13 @@ extension MismatchedDoses {
 
   /// Whether doses that seem to be one are frequent around a day. If several sources have the same dose, any
   /// of them can be the one that counts, so pairs with a common source are counted together.
-  private func isFrequent(_ day: Int, _ pair: Pair) -> Bool {
+  private func isFrequent(_ day: Int, _ pair: SourcePair) -> Bool {
     let around = day - CountingMargin.doubtDays...day + CountingMargin.doubtDays
     let akin = days.filter { $0.key.doseDifference == pair.doseDifference && $0.key.sharesSource(with: pair) }
     return Set(akin.values.flatMap(\.keys)).count(where: around.contains) >= Self.minDays
   }
 
-  private static func name(_ pair: Pair) -> String {
+  private static func name(_ pair: SourcePair) -> String {
     "\(pair.first.text)\n\(pair.second.text)\n\(pair.doseDifference)"
   }
 }

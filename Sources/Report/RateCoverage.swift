@@ -12,7 +12,7 @@ import Logbook
 /// Memory grows with the number of hours that have rates.
 struct RateCoverage: Sendable {
   /// The seconds of a day with a known rate, and the seconds of the gaps between rates.
-  private struct Day: Sendable {
+  private struct RatesOfDay: Sendable {
     var covered: Int64 = 0
     var missing: Int64 = 0
     var hasLongActing = false
@@ -48,7 +48,7 @@ struct RateCoverage: Sendable {
     var rates = 0
   }
 
-  private var days: [Int: Day] = [:]
+  private var days: [Int: RatesOfDay] = [:]
   /// The hours with a rate, by the number of hours since 1970.
   private var hours: [Int64: Hour] = [:]
   private var first: Span?
@@ -65,17 +65,17 @@ struct RateCoverage: Sendable {
 
   /// Adds a dose of long-acting insulin. If a day has such a dose and no pump, no rates are missing on this
   /// day.
-  mutating func addLongActing(day: Int) { days[day, default: Day()].hasLongActing = true }
+  mutating func addLongActing(day: Int) { days[day, default: RatesOfDay()].hasLongActing = true }
 
   /// The days whose basal rates are not completely known.
-  struct Days {
+  struct JudgedDays {
     /// The days on which too much of the time between the rates is unknown.
     let incomplete: Set<Int>
     /// The days with rates for a part of the day only, such as those on which the data begin and end.
     let partial: Set<Int>
   }
 
-  consuming func judgedDays() -> Days {
+  consuming func judgedDays() -> JudgedDays {
     if let last { endLast(last) }
     let incomplete = days.filter { _, day in
       let known = day.covered == 0 && day.hasLongActing
@@ -84,7 +84,7 @@ struct RateCoverage: Sendable {
     let partial = days.filter { _, day in
       day.covered > 0 && !day.hasLongActing && Double(day.covered) < Self.neededPart * 86400
     }
-    return Days(incomplete: Set(incomplete.keys), partial: Set(partial.keys))
+    return JudgedDays(incomplete: Set(incomplete.keys), partial: Set(partial.keys))
   }
 
   private mutating func end(_ rate: Span, before next: Span) {
@@ -132,13 +132,13 @@ struct RateCoverage: Sendable {
 
 extension RateCoverage {
   private mutating func addCovered(_ rate: Span, until end: Int64) {
-    Self.split(rate.start, end, rate.offset, by: 86400) { days[Int($0), default: Day()].covered += $1 }
+    Self.split(rate.start, end, rate.offset, by: 86400) { days[Int($0), default: RatesOfDay()].covered += $1 }
     Self.split(rate.start, end, 0, by: 3600) { hours[$0, default: Hour()].covered += $1 }
     if end > rate.start { hours[Self.hour(rate.start), default: Hour()].rates += 1 }
   }
 
   private mutating func addMissing(_ start: Int64, _ end: Int64, _ offset: Int64) {
-    Self.split(start, end, offset, by: 86400) { days[Int($0), default: Day()].missing += $1 }
+    Self.split(start, end, offset, by: 86400) { days[Int($0), default: RatesOfDay()].missing += $1 }
   }
 
   /// Splits a time into days or hours on a clock with this offset. `body` gets the number of each day or hour

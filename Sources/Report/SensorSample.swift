@@ -47,7 +47,7 @@ package struct SensorSample: Sendable {
 /// samples are kept until the interval is known.
 package struct SensorSelection: Sendable {
   /// Whether a sample is used and, if not, why.
-  enum Outcome: Sendable {
+  enum SampleUse: Sendable {
     case used
     /// Another sensor measured at that time.
     case overlapping
@@ -78,7 +78,7 @@ package struct SensorSelection: Sendable {
   /// A kept sample, and its result; nil until the result is decided.
   private struct HeldSample: Sendable {
     let sample: SensorSample
-    var outcome: Outcome?
+    var outcome: SampleUse?
   }
 
   /// The state of each sensor; the index is the sensor's rank.
@@ -131,7 +131,7 @@ package struct SensorSelection: Sendable {
 
   /// The next sample with a decided result, and the minutes that it represents; nil until another sample is
   /// added.
-  mutating func next() -> (sample: SensorSample, minutes: Int, outcome: Outcome)? {
+  mutating func next() -> (sample: SensorSample, minutes: Int, outcome: SampleUse)? {
     guard heldStart < held.count, isFinished || isReady(held[heldStart].sample) else {
       if heldStart == held.count { release() }
       return nil
@@ -163,9 +163,9 @@ package struct SensorSelection: Sendable {
 
   /// Decides the result of a kept sample. It is left out if it overlaps certain used samples. These are the
   /// latest one, if another sensor took it, and those of sensors with a lower rank, which are decided first.
-  private mutating func outcome(at index: Int) -> Outcome {
+  private mutating func outcome(at index: Int) -> SampleUse {
     if let outcome = held[index].outcome { return outcome }
-    let outcome: Outcome = isOverlapped(at: index) ? .overlapping : .used
+    let outcome: SampleUse = isOverlapped(at: index) ? .overlapping : .used
     held[index].outcome = outcome
     return outcome
   }

@@ -63,7 +63,7 @@ extension SourceTally {
   /// Otherwise the doses of unknown use may be the boluses that go with its basal insulin.
   ///
   /// - Parameter common: the days with items that the other source lacks, in both sources.
-  mutating func decideAllInsulin(_ day: Int, _ pair: Pair, _ common: [(own: Day, other: Day)]) {
+  mutating func decideAllInsulin(_ day: Int, _ pair: SourcePair, _ common: [(own: Day, other: Day)]) {
     let doses = common.map { (own: $0.own.withoutRates, other: $0.other.withoutRates) }
     let (mine, theirs) = (Self.sum(doses.map(\.own)), Self.sum(doses.map(\.other)))
     let best = bestShift(pair, on: Self.around(day))

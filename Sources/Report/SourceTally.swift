@@ -82,14 +82,14 @@ struct SourceTally: Sendable {
   /// A day of one source, with its amounts grouped by the other sources that have the same items. So the day
   /// can be compared with any of the other sources.
   struct SourceDay: Sendable {
-    struct Key: Hashable {
+    struct PartKey: Hashable {
       let twins: Mask
       let counts: Bool
     }
 
     var isShown = false
     var isDecided = false
-    var parts: [Key: Day] = [:]
+    var parts: [PartKey: Day] = [:]
 
     /// The items of the day in comparison with these sources.
     ///
@@ -109,7 +109,7 @@ struct SourceTally: Sendable {
     }
   }
 
-  private struct Amount: Sendable {
+  private struct RecentAmount: Sendable {
     let source: Int
     let twins: Mask
     let shown: Int64
@@ -144,7 +144,7 @@ struct SourceTally: Sendable {
 
   /// Two sources in the order of their names, so that stores with equal items give equal results, although
   /// they number the sources differently.
-  struct Pair: Hashable {
+  struct SourcePair: Hashable {
     let first: Int
     let second: Int
   }
@@ -215,13 +215,13 @@ struct SourceTally: Sendable {
   /// The days of each source, by the day's number. Days that are not needed for further decisions are
   /// removed.
   private(set) var days: [[Int: SourceDay]] = []
-  private var recent: [Amount] = []
-  private var shifts: [Pair: [Int: [Int64: Shift]]] = [:]
+  private var recent: [RecentAmount] = []
+  private var shifts: [SourcePair: [Int: [Int64: Shift]]] = [:]
   /// The times at which both sources of a pair have a meal.
-  private var meals: [Pair: CommonMeals] = [:]
+  private var meals: [SourcePair: CommonMeals] = [:]
   private var undecided: Set<Int> = []
   private var newestDay = Int.min
-  private var doubts: [Pair: Doubt] = [:]
+  private var doubts: [SourcePair: Doubt] = [:]
   private var openRates: [CountingSource: OpenRate] = [:]
 
   init(_ kind: CountableItem.Kind, _ insulin: InsulinPart = .bolus) {
@@ -239,7 +239,7 @@ struct SourceTally: Sendable {
     (part.uses, part.unmatchedUses) = (entry.uses, entry.uses)
     part.basalDoses = entry.uses.contains(.basal) ? 1 : 0
     var day = days[source][entry.day] ?? SourceDay()
-    day.parts[SourceDay.Key(twins: twins, counts: entry.counts), default: Day()].add(part)
+    day.parts[SourceDay.PartKey(twins: twins, counts: entry.counts), default: Day()].add(part)
     if entry.isDecided { day.isDecided = true }
     if !entry.isContext {
       day.isShown = true
@@ -249,7 +249,7 @@ struct SourceTally: Sendable {
     days[source][entry.day] = day
     undecided.insert(entry.day)
     if let key = entry.key {
-      let amount = Amount(
+      let amount = RecentAmount(
         source: source, twins: twins, shown: entry.shown, key: key, uses: entry.uses)
       compare(amount, on: entry.day)
     }
@@ -299,8 +299,8 @@ extension SourceTally {
     }
   }
 
-  func pair(_ one: Int, _ other: Int) -> Pair {
-    names[one] <= names[other] ? Pair(first: one, second: other) : Pair(first: other, second: one)
+  func pair(_ one: Int, _ other: Int) -> SourcePair {
+    names[one] <= names[other] ? SourcePair(first: one, second: other) : SourcePair(first: other, second: one)
   }
 
   /// The items of one source on a day, in comparison with another source.
@@ -313,11 +313,11 @@ extension SourceTally {
 
 extension SourceTally {
   /// Records the time differences between equal amounts of two sources.
-  private mutating func compare(_ amount: Amount, on day: Int) {
+  private mutating func compare(_ amount: RecentAmount, on day: Int) {
     // In a comparison of all insulin, a bolus repeats no other dose; see `canRepeat`.
     if insulin == .all, amount.uses == .bolus { return }
     if sources.count > 1 {
-      if kind == .food { noteMeal(amount, on: day) }
+      if kind == .food { countMeal(amount, on: day) }
       for other in recent
       where other.source != amount.source && other.key == amount.key && canRepeat(amount.uses, other.uses) {
         if amount.twins & Self.mask(other.source) != 0 || other.twins & Self.mask(amount.source) != 0 {
@@ -336,7 +336,7 @@ extension SourceTally {
   }
 
   /// Counts a meal if another source has a meal within a minute of it, whatever the amounts are.
-  private mutating func noteMeal(_ amount: Amount, on day: Int) {
+  private mutating func countMeal(_ amount: RecentAmount, on day: Int) {
     let near = recent.filter { other in
       other.source != amount.source && abs(amount.shown - other.shown) < Self.windowSeconds
         && amount.twins & Self.mask(other.source) == 0 && other.twins & Self.mask(amount.source) == 0
@@ -364,7 +364,7 @@ extension SourceTally {
   }
 
   /// The time difference that most equal amounts of the two sources have on these days.
-  func bestShift(_ pair: Pair, on days: ClosedRange<Int>) -> (seconds: Int64, found: Shift)? {
+  func bestShift(_ pair: SourcePair, on days: ClosedRange<Int>) -> (seconds: Int64, found: Shift)? {
     var counts: [Int64: Shift] = [:]
     for (day, shifts) in shifts[pair] ?? [:] where days.contains(day) {
       for (shift, sum) in shifts { counts[shift, default: Shift()].add(sum) }
@@ -426,7 +426,7 @@ extension SourceTally {
   /// Decides whether two sources seem to state the same items on a day on which each has items that the other
   /// lacks. Only these items are compared. So the days before a clock went wrong, on which items match, do
   /// not affect the days after.
-  private mutating func decideDoubles(on day: Int, _ pair: Pair) {
+  private mutating func decideDoubles(on day: Int, _ pair: SourcePair) {
     guard let own = self.day(pair.first, day, without: pair.second),
       let other = self.day(pair.second, day, without: pair.first), Self.areOpen(own, other),
       fits(own.unmatchedUses, other.unmatchedUses)
@@ -467,7 +467,7 @@ extension SourceTally {
   }
 
   /// - Parameter hasRates: whether the amounts of the basal rates were compared, too.
-  mutating func compareDay(_ day: Int, _ pair: Pair, _ shift: Int64?, hasRates: Bool = true) {
+  mutating func compareDay(_ day: Int, _ pair: SourcePair, _ shift: Int64?, hasRates: Bool = true) {
     guard var own = self.day(pair.first, day, without: pair.second),
       var other = self.day(pair.second, day, without: pair.first)
     else { return }
@@ -524,7 +524,9 @@ extension SourceTally {
 extension SourceTally {
   /// Whether nearly all meals of one source are within a minute of a meal of the other. A pump may get only a
   /// part of the carbohydrates that a diary has, so the amounts can differ by any factor.
-  private func hasMealsInCommon(_ own: Day, _ other: Day, _ pair: Pair, _ days: ClosedRange<Int>) -> Bool {
+  private func hasMealsInCommon(_ own: Day, _ other: Day, _ pair: SourcePair, _ days: ClosedRange<Int>)
+    -> Bool
+  {
     let items = min(own.items, other.items)
     guard kind == .food, items >= Self.minPart, isLargePart(own, other) else { return false }
     let common = meals[pair]?.days.filter { days.contains($0.key) }.values.reduce(0, +) ?? 0
@@ -574,7 +576,7 @@ extension SourceTally {
     return doubts[pair(one, other)]?.days ?? []
   }
 
-  private func undecidedPairs(_ rules: CountingRules) -> [(pair: Pair, doubt: Doubt)] {
+  private func undecidedPairs(_ rules: CountingRules) -> [(pair: SourcePair, doubt: Doubt)] {
     doubts.map { ($0.key, $0.value) }.sorted {
       (names[$0.0.first], names[$0.0.second]) < (names[$1.0.first], names[$1.0.second])
     }

@@ -394,7 +394,7 @@ extension Statistics {
   /// Adds a sample to the group of its device, if figures are grouped by device. The group of a sensor then
   /// has all its samples except repeated ones, but the total has only those that are used.
   private mutating func addOfDevice(
-    _ sample: SensorSample, _ minutes: Int, _ outcome: SensorSelection.Outcome, _ group: Int
+    _ sample: SensorSample, _ minutes: Int, _ outcome: SensorSelection.SampleUse, _ group: Int
   ) {
     guard outcome != .repeated else { return }
     groups[group].sensor.add(sample, minutes: minutes, options.targets)

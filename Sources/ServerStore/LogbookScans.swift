@@ -219,7 +219,7 @@ final class ChangeRows {
     }
   }
 
-  enum Change {
+  enum RowChange {
     /// A reading. Its row can be read in `ChangeRows.reading` until the next change is requested.
     case reading(seq: Int64)
     case record(seq: Int64, ChangedRecord)
@@ -251,7 +251,7 @@ final class ChangeRows {
   var readingNode: Int64 { reading.integer(13) }
 
   /// Moves to the next change; nil at the end.
-  func next() throws -> Change? {
+  func next() throws -> RowChange? {
     if mustStep { nextReading = try reading.step() ? reading.integer(0) : nil }
     mustStep = false
     if let seq = nextReading, nextRecord.map({ seq < $0.seq }) ?? true {

@@ -146,10 +146,10 @@ struct SeriesNumbers {
 
   /// The id of the series of each reading in a batch, in the order of the readings. Unknown series are added.
   func numbers(of batch: ReadingBatch) throws -> [Int64] {
-    var known: [Key: Int64] = [:]
-    var last: (key: Key, number: Int64)?
+    var known: [SeriesKey: Int64] = [:]
+    var last: (key: SeriesKey, number: Int64)?
     return try batch.readings.map { reading in
-      let key = Key(device: reading.device, kind: reading.kind, positionKind: reading.positionKind)
+      let key = SeriesKey(device: reading.device, kind: reading.kind, positionKind: reading.positionKind)
       if let last, last.key == key { return last.number }
       let number = try known[key] ?? add(key, batch.devices[Int(reading.device.number)])
       known[key] = number
@@ -174,13 +174,13 @@ struct SeriesNumbers {
 }
 
 extension SeriesNumbers {
-  private struct Key: Hashable {
+  private struct SeriesKey: Hashable {
     let device: DeviceIndex
     let kind: ReadingKind
     let positionKind: PositionKind
   }
 
-  private func add(_ key: Key, _ device: Device) throws -> Int64 {
+  private func add(_ key: SeriesKey, _ device: Device) throws -> Int64 {
     let device = try add(device)
     let (kind, positionKind) = (Int64(key.kind.rawValue), Int64(key.positionKind.rawValue))
     let found = try database.cachedStatement(

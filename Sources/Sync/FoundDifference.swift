@@ -5,7 +5,7 @@ package import Logbook
 /// One item in which a store and its remote differ.
 package struct FoundDifference: Hashable, Sendable {
   /// The kind of difference.
-  package enum Kind: String, CaseIterable, Hashable, Sendable {
+  package enum DifferenceKind: String, CaseIterable, Hashable, Sendable {
     /// The remote does not have the item, although it was sent earlier.
     case missingOnRemote = "missing-there"
     /// The store does not have the item.
@@ -18,7 +18,7 @@ package struct FoundDifference: Hashable, Sendable {
   }
 
   /// The item that differs. Its content is left out, since it is health data.
-  package enum Item: Hashable, Sendable {
+  package enum DifferingItem: Hashable, Sendable {
     /// A reading, by its kind, device and shown time.
     case reading(ReadingKind, Device, DeviceTime)
     /// A record, by its kind, guid and shown time.
@@ -26,9 +26,9 @@ package struct FoundDifference: Hashable, Sendable {
   }
 
   /// The kind of difference.
-  package let kind: Kind
+  package let kind: DifferenceKind
   /// The item that differs.
-  package let item: Item
+  package let item: DifferingItem
 }
 
 /// The result of a comparison with the remote, and of correcting the differences.
@@ -39,9 +39,9 @@ package struct VerifySummary: Hashable, Sendable {
   /// The differences that were found first.
   package internal(set) var listed: [FoundDifference] = []
   /// The number of differing readings by kind of difference.
-  package internal(set) var readings: [FoundDifference.Kind: Int] = [:]
+  package internal(set) var readings: [FoundDifference.DifferenceKind: Int] = [:]
   /// The number of differing records by kind of difference.
-  package internal(set) var records: [FoundDifference.Kind: Int] = [:]
+  package internal(set) var records: [FoundDifference.DifferenceKind: Int] = [:]
   /// The number of items that other nodes have changed since the last pull. They do not count as differences.
   package internal(set) var notPulled = 0
   /// The number of readings that were queued again.

@@ -137,7 +137,7 @@ extension UploadSession {
     guard let record = found else { return .exhausted }
     // The remote compares its document with the instant in this request. So the instant must be computed with
     // the zone that was read together with the record.
-    place(by: zone)
+    useZones(zone)
     guard let moving = remote.moving else { return .exhausted }
     let (change, run) = (record.whole(from: run.node), run)
     let answer = await ask { () async throws(ServiceError) in try await moving.move(change, run) }
@@ -185,7 +185,7 @@ struct MoveBatch {
   }
 
   /// What to do with the readings of a step, which are given by their indexes.
-  struct Step: Hashable {
+  struct MoveStep: Hashable {
     /// The indexes of the readings that are complete, since nothing is left to move.
     var done: [Int] = []
     /// Those indexes of `done` whose readings have a document on the remote.
@@ -199,7 +199,7 @@ struct MoveBatch {
     var toChange: [Int] { Set(toRemove + toSend).sorted() }
 
     /// The same step, in which only these readings are removed or sent.
-    func changing(_ places: Set<Int>) -> Step {
+    func changing(_ places: Set<Int>) -> MoveStep {
       var step = self
       step.toRemove.removeAll { !places.contains($0) }
       step.toSend.removeAll { !places.contains($0) }
@@ -210,15 +210,15 @@ struct MoveBatch {
   /// Decides what the next step does with each reading of the batch.
   ///
   /// - Parameter instants: for each reading, the instants of its documents on the remote.
-  func step(_ instants: [[Int64]]) -> Step {
+  func step(_ instants: [[Int64]]) -> MoveStep {
     Self.step(readings: readings.readings, mustSend: { mustSend.contains(keys[$0]) }, instants: instants)
   }
 
   /// Decides what the next step does with each of these readings.
   ///
   /// - Parameter mustSend: returns whether a reading must be sent even if the remote has no document of it.
-  static func step(readings: [Reading], mustSend: (Int) -> Bool, instants: [[Int64]]) -> Step {
-    var step = Step()
+  static func step(readings: [Reading], mustSend: (Int) -> Bool, instants: [[Int64]]) -> MoveStep {
+    var step = MoveStep()
     for (place, reading) in readings.enumerated() {
       let target = reading.deviceTime.seconds - Int64(reading.placement.utcOffset)
       let found = instants.indices.contains(place) ? instants[place] : []

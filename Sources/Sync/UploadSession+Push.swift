@@ -91,7 +91,7 @@ extension UploadSession {
     }
     lastSent = .records(records)
     guard let zone else { return .exhausted }
-    place(by: zone)
+    useZones(zone)
     let answer = await ask { () async throws(ServiceError) in try await remote.apply(changes, run) }
     switch answer {
     case .failure(let error):

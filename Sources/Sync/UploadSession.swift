@@ -153,12 +153,12 @@ package final class UploadSession {
   /// Reads the zones again, since another process or the last page of changes may have changed them.
   private func renewZone() throws {
     guard remote.moving != nil else { return }
-    place(by: try store.timezone())
+    useZones(try store.timezone())
   }
 
   /// Uses these zones for everything that is sent from now on. They must be read in the transaction that
   /// selects the items: a later change of zone queues the sent items for a move.
-  func place(by now: LogbookZone) {
+  func useZones(_ now: LogbookZone) {
     guard remote.moving != nil, now != zone else { return }
     (zone, remote) = (now, remote.convertingTimes(in: now))
   }

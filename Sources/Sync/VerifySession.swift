@@ -306,7 +306,7 @@ extension VerifySession {
     for record in recordsMissingOnRemote { count(record.guid, record.state, .missingOnRemote) }
     for record in recordsAltered { count(record.guid, record.state, .altered) }
     for (records, kind) in [
-      (recordsMissingLocally, FoundDifference.Kind.missingLocally), (recordsDiffering, .different),
+      (recordsMissingLocally, FoundDifference.DifferenceKind.missingLocally), (recordsDiffering, .different),
     ] {
       for record in records.values.sorted(by: { $0.guid < $1.guid }) {
         count(record.guid, record.state, kind)
@@ -314,7 +314,7 @@ extension VerifySession {
     }
   }
 
-  private func count(_ guid: String, _ state: RecordState, _ kind: FoundDifference.Kind) {
+  private func count(_ guid: String, _ state: RecordState, _ kind: FoundDifference.DifferenceKind) {
     summary.count(FoundDifference(kind: kind, item: .record(state.kind, guid: guid, state.deviceTime)))
   }
 }

@@ -104,7 +104,7 @@ struct Glucoport: ParsableCommand {
   /// Ends the process with a message if the system allows it too few threads or files. Without this check,
   /// the Swift runtime would hang or trap.
   static func requireResources() {
-    guard let reason = SpareResources.ofProgram.fault() else { return }
+    guard let reason = ResourceLimits.ofProgram.shortage() else { return }
     Output.$printsFailuresAsJSON.withValue(Host.arguments.map(CommandArguments.askForJSON) ?? false) {
       Output().failure("glucoport: \(reason)", .temporary)
     }

@@ -7,7 +7,7 @@ import Testing
 /// A spreadsheet in a file that exists during a test.
 final class SheetFile {
   private let file: ArchiveFile
-  private(set) var kind: Spreadsheet.Kind?
+  private(set) var kind: Spreadsheet.DocumentKind?
 
   init(_ bytes: [UInt8]) throws {
     file = try ArchiveFile(bytes)

@@ -171,7 +171,7 @@ import Testing
 
   @Test func aKilledFetchDelaysTheNextOneByAMinute() {
     let state = SourceGate(setting: Self.setting(), now: Self.now).begun
-    func verdict(_ now: Int64) -> SourceGate.Verdict {
+    func verdict(_ now: Int64) -> SourceGate.Admission {
       SourceGate(setting: Self.setting(state), now: now).verdict(isUnattended: true, isNow: false)
     }
     guard case .notDue = verdict(Self.now + 59), case .open = verdict(Self.now + 60) else {

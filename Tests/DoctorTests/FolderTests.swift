@@ -123,10 +123,11 @@ import Testing
   }
 
   @Test(arguments: [
-    (UInt32(0x6969), FileSystemFact.Kind.network("NFS")), (0xFF53_4D42, .network("CIFS")),
+    (UInt32(0x6969), FileSystemFact.FileSystemKind.network("NFS")), (0xFF53_4D42, .network("CIFS")),
     (0xFE53_4D42, .network("SMB")), (0x6573_5546, .userSpace), (0xEF53, .local), (0x9123_683E, .local),
   ])
-  func theKindOfFileSystemIsRecognisedByItsMagicNumber(_ magic: UInt32, _ kind: FileSystemFact.Kind) {
+  func theKindOfFileSystemIsRecognisedByItsMagicNumber(_ magic: UInt32, _ kind: FileSystemFact.FileSystemKind)
+  {
     #expect(FileSystemFact.kind(ofMagic: magic) == kind)
   }
 

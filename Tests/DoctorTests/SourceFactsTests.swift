@@ -14,7 +14,7 @@ import Testing
     return setting
   }
 
-  private func file(_ mode: UInt32, owner: UInt32 = 1000, kind: FileFact.Kind = .file) -> FileFact {
+  private func file(_ mode: UInt32, owner: UInt32 = 1000, kind: FileFact.FileKind = .file) -> FileFact {
     FileFact(path: "/f", kind: kind, owner: owner, mode: mode)
   }
 

@@ -98,8 +98,8 @@ import Testing
         let trees = try Self.trees(path).map { $0.replacing(name, with: .other(replacement)) }
         do {
           let contents = try Self.contents(trees)
-          let times = Set(plain.readings.map(Self.place))
-          #expect(Set(contents.readings.map(Self.place)).isSubset(of: times), "\(name): \(replacement)")
+          let times = Set(plain.readings.map(Self.valueless))
+          #expect(Set(contents.readings.map(Self.valueless)).isSubset(of: times), "\(name): \(replacement)")
           let numbers = contents.readings.subtracting(plain.readings).filter { !$0.hasSuffix("beyond") }
           #expect(numbers.isEmpty, "\(name): \(replacement)")
         } catch let failure as Failure {
@@ -110,7 +110,7 @@ import Testing
   }
 
   /// The text of a reading without its value.
-  private static func place(_ reading: String) -> String {
+  private static func valueless(_ reading: String) -> String {
     reading.split(separator: " ").dropLast().joined(separator: " ")
   }
 }

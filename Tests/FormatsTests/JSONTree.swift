@@ -105,7 +105,7 @@ extension JSONTree {
       while place < bytes.count, [0x20, 0x0A, 0x0D, 0x09].contains(bytes[place]) { place += 1 }
     }
 
-    private mutating func take(_ sign: Character) throws {
+    private mutating func skip(_ sign: Character) throws {
       guard byte == sign.asciiValue else { throw Malformed(place: place) }
       place += 1
       skipBlanks()
@@ -118,7 +118,7 @@ extension JSONTree {
         return .object(
           try items("{", "}") { parser in
             let name = try parser.string()
-            try parser.take(":")
+            try parser.skip(":")
             return (name, try parser.value())
           })
       case UInt8(ascii: "["): return .array(try items("[", "]") { try $0.value() })
@@ -136,13 +136,13 @@ extension JSONTree {
     private mutating func items<Item>(
       _ start: Character, _ end: Character, _ item: (inout Parser) throws -> Item
     ) throws -> [Item] {
-      try take(start)
+      try skip(start)
       var items: [Item] = []
       while byte != end.asciiValue {
-        if !items.isEmpty { try take(",") }
+        if !items.isEmpty { try skip(",") }
         items.append(try item(&self))
       }
-      try take(end)
+      try skip(end)
       return items
     }
 

@@ -27,12 +27,12 @@ import Testing
     try #require(bound == 0)
     let notifier = try #require(self.manager(["NOTIFY_SOCKET": "@\(name)"]))
     var buffer = [UInt8](repeating: 0, count: 256)
-    for state: ServiceNotifier.State in [.ready, .reloading(microseconds: 5), .stopping, .alive] {
+    for state: ServiceNotifier.ServiceState in [.ready, .reloading(microseconds: 5), .stopping, .alive] {
       #expect(notifier.send(state))
       let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
       #expect(count > 0 && String(decoding: buffer[..<max(0, count)], as: UTF8.self) == state.text)
     }
-    #expect(ServiceNotifier.State.reloading(microseconds: 5).text == "RELOADING=1\nMONOTONIC_USEC=5")
+    #expect(ServiceNotifier.ServiceState.reloading(microseconds: 5).text == "RELOADING=1\nMONOTONIC_USEC=5")
   }
 
   @Test func aStateThatCannotBeSentToSystemdIsReported() throws {

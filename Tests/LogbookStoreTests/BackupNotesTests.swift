@@ -59,17 +59,17 @@ import Testing
   @Test func theNoteOfABackupIsFoundByTheBytesOfACopy() throws {
     let copy = scratch.folder.appending(path: "copy").path
     try Data("the bytes of a backup".utf8).write(to: URL(filePath: copy))
-    #expect(try notes.note(ofBytesAt: copy) == nil)
+    #expect(try notes.backupNote(ofBytesAt: copy) == nil)
     var digest = Digest()
     digest.update("the bytes of a backup")
     let sha256 = digest.hexadecimal()
     let made = BackupNote(madeAt: 1, path: "/gone.db", size: 21, sha256: sha256)
     try notes.add(made)
     try notes.add(BackupNote(madeAt: 2, path: "/other.db", size: 21, sha256: "abc"))
-    #expect(try notes.note(ofBytesAt: copy) == made)
+    #expect(try notes.backupNote(ofBytesAt: copy) == made)
     try Data("the bytes of a backuq".utf8).write(to: URL(filePath: copy))
-    #expect(try notes.note(ofBytesAt: copy) == nil)
-    #expect(throws: Failure.self) { try notes.note(ofBytesAt: copy + ".none") }
+    #expect(try notes.backupNote(ofBytesAt: copy) == nil)
+    #expect(throws: Failure.self) { try notes.backupNote(ofBytesAt: copy + ".none") }
   }
 
   @Test func aSymbolicLinkInsteadOfTheBackupNotesIsNotFollowed() throws {

@@ -142,7 +142,7 @@ import Testing
 
   @Test func aStoreIsRemovedWithAllFilesNextToIt() throws {
     let scratch = try filled()
-    let lock = try #require(try UploadLock.take(storePath: scratch.path))
+    let lock = try #require(try UploadLock.acquire(storePath: scratch.path))
     // Another connection has the store open, so SQLite keeps the write-ahead log file.
     let other = try scratch.open(.reader)
     _ = try other.overview(ingests: 0)

@@ -32,7 +32,8 @@ import Testing
   private func editor() throws -> EntryEditor { EntryEditor(try scratch.open(.importer), at: now) }
 
   @discardableResult
-  private func add(_ number: Double, tick: Int64 = 1, grams: Double? = nil) throws -> EntryEditor.Outcome {
+  private func add(_ number: Double, tick: Int64 = 1, grams: Double? = nil) throws -> EntryEditor.EntryResult
+  {
     let entry = TypedEntry(
       readings: [(reading(number, tick: tick), .typed)], records: grams.map { [(food($0), guid)] } ?? [])
     return try #require(try editor().add([entry]).first)

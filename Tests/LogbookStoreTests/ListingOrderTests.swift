@@ -94,14 +94,14 @@ import Testing
           ? Placement(utcOffset: offsets.randomElement(using: &random) ?? 0, source: .stated)
           : Placement(utcOffset: shown < change ? 7200 : 3600, source: .zone),
         Make.milligrams(Double(Int.random(in: 60...90, using: &random))), line: Int64(number))
-      place(&reading, number, &random)
+      setPosition(&reading, number, &random)
       return reading
     }
   }
 
   /// Makes a tick the position of some readings. Depending on the device, it is a counter, an instant, or a
   /// counter as large as an instant.
-  private static func place(_ reading: inout Reading, _ number: Int, _ random: inout SeededGenerator) {
+  private static func setPosition(_ reading: inout Reading, _ number: Int, _ random: inout SeededGenerator) {
     if Int.random(in: 0..<5, using: &random) > 1 { return }
     reading.positionKind = .tick
     switch reading.device.number {

@@ -163,23 +163,25 @@ import Testing
   @Test func anAnswerOrANewRemoteSettingClearsAPersistentFailure() throws {
     let scratch = try syncedStore()
     let store = try scratch.open(.sync)
-    func note(_ work: (Store) throws -> Void) throws -> RemoteSetting? {
+    func afterFailure(_ work: (Store) throws -> Void) throws -> RemoteSetting? {
       try store.sync { try $0.storePersistentFailure(Self.refused) }
       try work(store)
       return try store.remote()
     }
-    let idle = try note {
+    let idle = try afterFailure {
       try $0.sync { try $0.storeSuccess(at: 9, pushed: true, pulled: false, asked: false) }
     }
     #expect(idle?.persistentFailure == Self.refused && idle?.lastError == "e" && idle?.failures == 2)
     #expect(idle?.lastSuccess == 9 && idle?.lastPush == 9)
-    let set = try note { try $0.setRemote(Self.access, logbook: Self.anna, isNewRemote: false, at: 10) }
+    let set = try afterFailure {
+      try $0.setRemote(Self.access, logbook: Self.anna, isNewRemote: false, at: 10)
+    }
     #expect(set?.persistentFailure == nil)
-    let asked = try note {
+    let asked = try afterFailure {
       try $0.sync { try $0.storeSuccess(at: 11, pushed: true, pulled: false, asked: true) }
     }
     #expect(asked?.persistentFailure == nil && asked?.lastError == nil)
-    _ = try note { _ = try $0.removeRemote() }
+    _ = try afterFailure { _ = try $0.removeRemote() }
     #expect(try scratch.number("SELECT count(*) FROM setting WHERE name = 'lasting-failure'") == 0)
   }
 

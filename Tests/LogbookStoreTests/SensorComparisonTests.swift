@@ -16,7 +16,7 @@ import Testing
   /// Stores four days of sensor values of the first person, one every 15 minutes.
   init() throws {
     scratch = try ScratchStore()
-    try take(Self.values(of: Self.first, every: 900), of: Self.libre)
+    try store(Self.values(of: Self.first, every: 900), of: Self.libre)
   }
 
   private struct Value {
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  private func take(
+  private func store(
     _ values: [Value], of device: Device, isExport: Bool = true, acceptsPerson: Bool = false,
     persons: [StatedPerson] = []
   ) throws {
@@ -79,47 +79,47 @@ import Testing
   @Test(arguments: [60, 310] as [Int64])
   func theExportOfAnotherPersonIsRefusedFromTwoDaysOn(start: Int64) throws {
     let others = Self.values(of: Self.second, from: start)
-    try expectRefusal { try take(others, of: Self.dexcom) }
+    try expectRefusal { try store(others, of: Self.dexcom) }
     // The refusal needs two days of values, so at most two days are stored before it.
     #expect(try readings() < 384 + 48 * 12)
   }
 
   @Test func valuesOfAnotherPersonUnderTheSameDeviceAreRefused() throws {
-    try take(Self.values(of: Self.first), of: Self.dexcom)
-    try expectRefusal { try take(Self.values(of: Self.second), of: Self.dexcom) }
+    try store(Self.values(of: Self.first), of: Self.dexcom)
+    try expectRefusal { try store(Self.values(of: Self.second), of: Self.dexcom) }
   }
 
   @Test func theExportOfAnotherPersonIsAcceptedIfItIsShortOrNotAtTheSameTimes() throws {
-    try take(Self.values(of: Self.second, hours: 47), of: Self.dexcom)
-    try take(Self.values(of: Self.second, from: 97 * 3600), of: Self.dexcom)
+    try store(Self.values(of: Self.second, hours: 47), of: Self.dexcom)
+    try store(Self.values(of: Self.second, from: 97 * 3600), of: Self.dexcom)
     #expect(try readings() == 384 + 47 * 12 + 1152)
   }
 
   @Test func theExportOfAnotherPersonIsAcceptedIfAPersonConfirmsIt() throws {
-    try take(Self.values(of: Self.second), of: Self.dexcom, acceptsPerson: true)
+    try store(Self.values(of: Self.second), of: Self.dexcom, acceptsPerson: true)
     #expect(try readings() == 384 + 1152)
   }
 
   @Test func theValuesOfAMeterAreNotComparedWithTheSensor() throws {
-    try take(Self.values(of: Self.second), of: Self.dexcom, isExport: false)
+    try store(Self.values(of: Self.second), of: Self.dexcom, isExport: false)
     #expect(try readings() == 384 + 1152)
   }
 
   /// The writer stores what an input states about its person before the values.
   @Test func aNameThatOnlyTheExportItselfStatesDoesNotPreventTheRefusal() throws {
     let ben = try #require(StatedPerson(name: "Ben Sample"))
-    try expectRefusal { try take(Self.values(of: Self.second), of: Self.dexcom, persons: [ben]) }
-    try expectRefusal { try take(Self.values(of: Self.second), of: Self.dexcom, persons: [ben]) }
-    try take(Self.values(of: Self.second), of: Self.dexcom, acceptsPerson: true, persons: [ben])
-    try take(Self.values(of: Self.second), of: Self.dexcom, persons: [ben])
+    try expectRefusal { try store(Self.values(of: Self.second), of: Self.dexcom, persons: [ben]) }
+    try expectRefusal { try store(Self.values(of: Self.second), of: Self.dexcom, persons: [ben]) }
+    try store(Self.values(of: Self.second), of: Self.dexcom, acceptsPerson: true, persons: [ben])
+    try store(Self.values(of: Self.second), of: Self.dexcom, persons: [ben])
   }
 
   @Test func aStatedNameOfThePersonHasPrecedenceOverTheValues() throws {
     let anna = try #require(StatedPerson(name: "Anna Sample"))
     let account = try #require(StatedPerson(account: "Anna Sample", of: "test"))
-    try take(Self.values(of: Self.second, hours: 1), of: Self.dexcom, persons: [anna, account])
-    try expectRefusal { try take(Self.values(of: Self.second), of: Self.dexcom, persons: [account]) }
-    try take(Self.values(of: Self.second), of: Self.dexcom, persons: [anna])
+    try store(Self.values(of: Self.second, hours: 1), of: Self.dexcom, persons: [anna, account])
+    try expectRefusal { try store(Self.values(of: Self.second), of: Self.dexcom, persons: [account]) }
+    try store(Self.values(of: Self.second), of: Self.dexcom, persons: [anna])
     #expect(try readings() == 384 + 1152)
   }
 
@@ -131,14 +131,14 @@ import Testing
     let phone = Self.values(of: Self.first, every: 900, from: 100).map {
       Value(second: $0.second, number: (($0.number / 18.0182 * 10).rounded() * 1.80182).rounded())
     }
-    try take(phone, of: Self.dexcom)
+    try store(phone, of: Self.dexcom)
     #expect(try readings() == 2 * 384)
   }
 
   /// `lag` is the delay in seconds with which a watch uploads the values of a phone.
   @Test(arguments: [300, 600] as [Int64])
   func aWatchWhoseTimesAreMinutesLateIsAccepted(lag: Int64) throws {
-    try take(Self.values(of: Self.first, from: 130, lag: lag), of: Self.dexcom)
+    try store(Self.values(of: Self.first, from: 130, lag: lag), of: Self.dexcom)
     #expect(try readings() == 384 + 1152)
   }
 
@@ -149,7 +149,7 @@ import Testing
         second: $1.second,
         number: ($1.number * (1.15 + Double($0 * 7919 % 31 - 15) / 100)).rounded())
     }
-    try take(other, of: Self.dexcom)
+    try store(other, of: Self.dexcom)
     #expect(try readings() == 384 + 1152)
   }
 
@@ -157,20 +157,20 @@ import Testing
     let failing = Self.values(of: Self.first).map {
       Value(second: $0.second, number: (24..<48).contains($0.second / 3600) ? 45 : $0.number)
     }
-    try take(failing, of: Self.dexcom)
+    try store(failing, of: Self.dexcom)
     #expect(try readings() == 384 + 1152)
   }
 
   /// The receiver of the sensor is set to another zone, or its clock was never set to summer time.
   @Test(arguments: [-6 * 3600, 3600] as [Int64])
   func aSensorWhoseClockIsHoursOffIsAccepted(seconds: Int64) throws {
-    try take(Self.values(of: Self.first, from: 120, lag: seconds), of: Self.dexcom)
+    try store(Self.values(of: Self.first, from: 120, lag: seconds), of: Self.dexcom)
     #expect(try readings() == 384 + 1152)
   }
 
   /// The export contains the stored values and more values of the same sensor.
   @Test func aLongerExportOfTheStoredSensorIsAccepted() throws {
-    try take(Self.values(of: Self.first, hours: 200, every: 900), of: Self.libre)
+    try store(Self.values(of: Self.first, hours: 200, every: 900), of: Self.libre)
     #expect(try readings() == 800)
   }
 }

@@ -103,7 +103,7 @@ import Testing
           week.batchWithDeletions, generatedAt: age, modifiedAt: age, digest: "file \(number)",
           restoresWithdrawn: restoresWithdrawn)
       }
-      func noteImport() throws {
+      func addImport() throws {
         imports[number, default: []].append(
           Int64(try scratch.number("SELECT max(id) FROM ingest WHERE digest <> ''")))
       }
@@ -114,7 +114,7 @@ import Testing
           log.append("import \(number) again")
         } else {
           try bring(restoresWithdrawn: true)
-          try noteImport()
+          try addImport()
           undone.remove(number)
           log.append("restore \(number)")
         }
@@ -133,7 +133,7 @@ import Testing
         log.append("\(isUndone ? "redo" : "undo") \(number)")
       } else {
         try bring()
-        try noteImport()
+        try addImport()
         log.append("import \(number)")
       }
       let valid = Week.all.filter { imports[$0.number] != nil && !undone.contains($0.number) }

@@ -53,7 +53,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     _ begin: (SyncTransaction) throws -> Void, _ body: (SyncActivity) throws -> Void
   ) throws {
     let store = try scratch.open(.sync)
-    let lock = try #require(try UploadLock.take(storePath: scratch.path))
+    let lock = try #require(try UploadLock.acquire(storePath: scratch.path))
     defer { lock.release() }
     try store.sync(begin)
     try body(store.activity())
@@ -355,10 +355,10 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
   @Test func checkingTheUploadLockDoesNotBlockAnUpload() throws {
     _ = try scratch.open()
     #expect(try !UploadLock.isHeld(storePath: scratch.path))
-    let lock = try #require(try UploadLock.take(storePath: scratch.path))
+    let lock = try #require(try UploadLock.acquire(storePath: scratch.path))
     #expect(try UploadLock.isHeld(storePath: scratch.path))
     lock.release()
     #expect(try !UploadLock.isHeld(storePath: scratch.path))
-    try #require(try UploadLock.take(storePath: scratch.path)).release()
+    try #require(try UploadLock.acquire(storePath: scratch.path)).release()
   }
 }

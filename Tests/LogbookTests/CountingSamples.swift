@@ -79,7 +79,7 @@ func counted(
 ) -> (kept: [CountableItem], leftOut: [String: String], verdicts: [String: CountVerdict]) {
   var counting = CountedOnce<Void>(rules)
   var (kept, leftOut, verdicts): ([CountableItem], [String: String], [String: CountVerdict]) = ([], [:], [:])
-  func take() {
+  func addVerdicts() {
     while let (_, item, verdict) = counting.next() {
       guard let item else { continue }
       verdicts[item.id] = verdict
@@ -92,10 +92,10 @@ func counted(
   }
   for item in items.compactMap(\.self).sorted(by: { $0.instant < $1.instant }) {
     counting.add((), item, at: item.instant)
-    take()
+    addVerdicts()
   }
   counting.finish()
-  take()
+  addVerdicts()
   return (kept, leftOut, verdicts)
 }
 

@@ -29,7 +29,7 @@ import Testing
 
   private func hidden(_ withdrawals: [Withdrawal], _ positions: ClosedRange<Int64>) -> [Int64] {
     let items = withdrawals.enumerated().map {
-      Visibility.Item(guid: $1.guid ?? "w-\($0)", $1, digest: "")
+      Visibility.WithdrawalItem(guid: $1.guid ?? "w-\($0)", $1, digest: "")
     }
     let said = Visibility(items).series(Self.series)
     return positions.filter { said.hides(point($0), shownAt: DeviceTime(seconds: $0)) }
@@ -66,10 +66,10 @@ import Testing
     }
     func shown(_ withdrawals: [Withdrawal], places: [Int64] = [0, 1]) -> [Int64] {
       let items = withdrawals.enumerated().map {
-        Visibility.Item(guid: $1.guid ?? "w-\($0)", $1, digest: "")
+        Visibility.WithdrawalItem(guid: $1.guid ?? "w-\($0)", $1, digest: "")
       }
       let place = places.map {
-        SeriesVisibility.Item(
+        SeriesVisibility.JudgedReading(
           point(3, $0), at: DeviceTime(seconds: 3),
           .value(Quantity(Double(5 + $0), .millimolesPerLitre)))
       }
@@ -99,8 +99,8 @@ import Testing
     let undone = WithdrawnInput(group: Self.guid, records: [guid: "digest"])
     for (digest, expected) in [("digest", []), ("edited since", [Int64(3)])] {
       let items = [
-        Visibility.Item(guid: guid, correction, digest: digest),
-        Visibility.Item(guid: "w", Withdrawal(.input(undone), isHidden: true), digest: ""),
+        Visibility.WithdrawalItem(guid: guid, correction, digest: digest),
+        Visibility.WithdrawalItem(guid: "w", Withdrawal(.input(undone), isHidden: true), digest: ""),
       ]
       let said = Visibility(items).series(Self.series)
       #expect((0...6).filter { said.hides(point($0), shownAt: DeviceTime(seconds: $0)) } == expected)
@@ -109,13 +109,13 @@ import Testing
 
   @Test func aRecordIsHiddenWhileItHasTheContentOfTheImport() {
     let record = "0a1b2c3d-0000-4000-8000-000000000002"
-    let undone = Visibility.Item(
+    let undone = Visibility.WithdrawalItem(
       guid: "w", Withdrawal(.input(.init(group: Self.guid, records: [record: "d"])), isHidden: true),
       digest: "")
     #expect(Visibility([undone]).hides(record: record, digest: "d"))
     #expect(!Visibility([undone]).hides(record: record, digest: "edited"))
     let own = [true, false].map {
-      Visibility.Item(guid: "o", Withdrawal(.record(record), isHidden: $0), digest: "")
+      Visibility.WithdrawalItem(guid: "o", Withdrawal(.record(record), isHidden: $0), digest: "")
     }
     #expect(Visibility([undone, own[0]]).hides(record: record, digest: "edited"))
     #expect(!Visibility([undone, own[1]]).hides(record: record, digest: "d"))
@@ -125,12 +125,13 @@ import Testing
     let value = { (number: Double) in Measurement.value(Quantity(number, .milligramsPerDecilitre)) }
     let time = DeviceTime(seconds: 3)
     let place = [
-      SeriesVisibility.Item(point(3), at: time, value(100)), .init(point(3, 1), at: time, value(100)),
+      SeriesVisibility.JudgedReading(point(3), at: time, value(100)),
+      .init(point(3, 1), at: time, value(100)),
       .init(point(3, 2), at: time, value(90)), .init(point(3, 3), at: time, value(100)),
     ]
     #expect(
       Visibility([]).series(Self.series).judge(place) == [.shown, .equalIsShown, .shown, .equalIsShown])
-    let items = [Visibility.Item(guid: "w", input([3]), digest: "")]
+    let items = [Visibility.WithdrawalItem(guid: "w", input([3]), digest: "")]
     #expect(
       Visibility(items).series(Self.series).judge(place) == [.withdrawn, .shown, .shown, .equalIsShown])
     let sticks = SeriesName(device: Self.series.device, kind: .smbg, positionKind: .time)
@@ -237,7 +238,7 @@ import Testing
           until: random.next() % 4 == 0 ? nil : DeviceTime(seconds: since + Int64(random.next() % 12) - 2))
         withdrawals.append(Withdrawal(.device(rule), isHidden: true))
       }
-      let items = withdrawals.enumerated().map { Visibility.Item(guid: "w-\($0)", $1, digest: "") }
+      let items = withdrawals.enumerated().map { Visibility.WithdrawalItem(guid: "w-\($0)", $1, digest: "") }
       let said = Visibility(items).series(Self.series)
       var ordered = said.ordered
       for position in Int64(-5)...80 {
@@ -263,7 +264,7 @@ import Testing
   }
 
   private func steps(_ withdrawals: [Withdrawal], _ positions: StrideTo<Int64>) -> (steps: Int, hidden: Int) {
-    let items = withdrawals.enumerated().map { Visibility.Item(guid: "w-\($0)", $1, digest: "") }
+    let items = withdrawals.enumerated().map { Visibility.WithdrawalItem(guid: "w-\($0)", $1, digest: "") }
     var (ordered, hidden) = (Visibility(items).series(Self.series).ordered, 0)
     for position in positions where ordered.lists(point(position)) { hidden += 1 }
     return (ordered.steps, hidden)
@@ -303,7 +304,7 @@ import Testing
     }
     func said(_ withdrawals: [Withdrawal]) -> SeriesVisibility {
       Visibility(
-        withdrawals.enumerated().map { Visibility.Item(guid: "w-\($0)", $1, digest: "") }
+        withdrawals.enumerated().map { Visibility.WithdrawalItem(guid: "w-\($0)", $1, digest: "") }
       ).series(Self.series)
     }
     let small = input([-5])

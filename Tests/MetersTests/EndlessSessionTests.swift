@@ -77,10 +77,10 @@ import Testing
     for record in 1...30 {
       seconds += 119
       try connection.send([])
-      connection.noteProgress(record, of: nil)
+      connection.reportProgress(record, of: nil)
     }
     // A record number that is repeated is not progress, so the limit is not extended.
-    connection.noteProgress(30, of: nil)
+    connection.reportProgress(30, of: nil)
     seconds += 31
     #expect(throws: TransportError.overrun(.tooLong)) { try connection.send([]) }
   }

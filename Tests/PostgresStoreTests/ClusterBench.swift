@@ -90,7 +90,7 @@ struct ClusterBench {
   }
 
   @discardableResult
-  func move(_ logbook: String = "first", to cluster: String) throws -> LogbookMove.Outcome {
+  func move(_ logbook: String = "first", to cluster: String) throws -> LogbookMove.MoveResult {
     try LogbookMove.run(logbook, to: cluster, in: directory)
   }
 

@@ -81,7 +81,8 @@ import Testing
       #expect { try bench.directory.clean("first") } throws: { "\($0)".contains("serve logbook recover") }
       #expect(try bench.count("reading", in: bench.south) == 5)
       let found = try LogbookRecovery.run("first", in: bench.directory)
-      #expect(found == [LogbookRecovery.Found(name: "first", cluster: "south", isReactivated: false)])
+      #expect(
+        found == [LogbookRecovery.CorrectedLogbook(name: "first", cluster: "south", isReactivated: false)])
       #expect(try await bench.push(Sample.history(6), client.run).stored == 1)
       #expect(try bench.count("reading", in: bench.south) == 6)
     }
@@ -123,7 +124,8 @@ import Testing
       let lost = try await bench.push(Sample.history(9), client.run)
       try bench.restore(bench.home, backup)
       let found = try LogbookRecovery.run(nil, in: bench.directory)
-      #expect(found == [LogbookRecovery.Found(name: "first", cluster: "south", isReactivated: true)])
+      #expect(
+        found == [LogbookRecovery.CorrectedLogbook(name: "first", cluster: "south", isReactivated: true)])
       #expect(try LogbookRecovery.run(nil, in: bench.directory) == [])
       #expect(try bench.directory.list().map(\.cluster) == ["south", "default"])
       // The client notices that its last position is lost, and sends again.
@@ -151,7 +153,8 @@ import Testing
       await #expect(throws: ServiceError.self) { _ = try await bench.stand.logbook(bench.login()).logbook() }
       #expect { try bench.directory.list() } throws: { "\($0)".contains("serve logbook recover") }
       let found = try LogbookRecovery.run("first", in: bench.directory)
-      #expect(found == [LogbookRecovery.Found(name: "first", cluster: "default", isReactivated: true)])
+      #expect(
+        found == [LogbookRecovery.CorrectedLogbook(name: "first", cluster: "default", isReactivated: true)])
       #expect(try await Self.resend(bench, 6) == Self.digests(6))
       // If the lost copy comes back, it is not used, and no sequence number is assigned twice.
       try bench.restore(bench.south, lastly)

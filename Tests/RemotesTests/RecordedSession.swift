@@ -92,7 +92,7 @@ final class RecordedServer: Sendable {
     let login: String
 
     func send(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
-      guard let exchange = server.take(login, request) else {
+      guard let exchange = server.nextExchange(login, request) else {
         throw .unavailable("the recorded server was never asked \(request.method) \(request.path)")
       }
       return ExchangeAnswer(
@@ -101,7 +101,7 @@ final class RecordedServer: Sendable {
     }
   }
 
-  private func take(_ login: String, _ request: ExchangeRequest) -> RecordedExchange? {
+  private func nextExchange(_ login: String, _ request: ExchangeRequest) -> RecordedExchange? {
     next.withLock { next in
       let found = exchanges[next...].firstIndex {
         $0.login == login && $0.method == request.method.rawValue && $0.path == request.path

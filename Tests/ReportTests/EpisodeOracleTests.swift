@@ -144,7 +144,7 @@ struct EpisodeOracleTests {
   /// The values are on straight lines. So if some samples are missing, the others show the same curve.
   @Test func missingSamplesOnAStraightCurveDoNotChangeTheEpisodes() {
     let values = (0..<240).map { 100 + ($0 % 80 < 40 ? -($0 % 40) * 2 : -(80 - 2 * ($0 % 40))) }
-    func lines(_ isKept: (Int) -> Bool) -> [EpisodeCounts.Line] {
+    func lines(_ isKept: (Int) -> Bool) -> [EpisodeCounts.EpisodeLine] {
       let readings = values.indices.filter(isKept).map {
         Reading.sensor(values[$0], at: StatisticsTests.start + Int64($0) * 300)
       }

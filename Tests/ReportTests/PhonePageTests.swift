@@ -47,11 +47,11 @@ struct PhonePageTests {
   @Test func onAPhoneDaysOfTheSameWeekdayAreInOneRow() throws {
     let page = try page(.of(.sensor))
     let texts = DrawingCheck.texts(page.thumbnailsBox(Sheet.phoneWidth, height: 400))
-    func place(_ text: String) throws -> (x: Double, y: Double) {
+    func position(_ text: String) throws -> (x: Double, y: Double) {
       let found = try #require(texts.first { $0.text == text }, "\(texts.map(\.text))")
       return (found.x, found.y)
     }
-    let (first, second, next) = (try place("Mo 2 Mar"), try place("Mo 9 Mar"), try place("Tu 3 Mar"))
+    let (first, second, next) = (try position("Mo 2 Mar"), try position("Mo 9 Mar"), try position("Tu 3 Mar"))
     #expect(first.y == second.y && first.x < second.x && first.x == next.x && first.y < next.y)
   }
 

@@ -137,7 +137,7 @@ struct PlotPartTests {
     _ value: Double, _ highest: Int, _ place: Int
   ) {
     let scale = GlucoseScale(highest: Double(highest), .milligramsPerDecilitre)
-    #expect(scale.place(value, of: 12) == place)
+    #expect(scale.rowIndex(value, of: 12) == place)
   }
 
   /// A sensor's HI counts as 22.2 mmol/L, for which the scale up to 22 is enough.

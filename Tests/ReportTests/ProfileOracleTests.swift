@@ -64,7 +64,7 @@ struct ProfileOracleTests {
 
   // MARK: - Choice of a sensor
 
-  private typealias Choice = (sample: SensorSample, minutes: Int, outcome: SensorSelection.Outcome)
+  private typealias Choice = (sample: SensorSample, minutes: Int, outcome: SensorSelection.SampleUse)
 
   private static let sensorMinutes = [1: 15, 2: 5, 3: 1]
 

@@ -196,7 +196,7 @@ struct SensorTests {
   }
 
   @Test func aLongGapEndsAnEpisodeAndAShortGapDoesNot() {
-    func low(gapMinutes: Int64) -> EpisodeCounts.Line {
+    func low(gapMinutes: Int64) -> EpisodeCounts.EpisodeLine {
       let before = Self.samples(10, value: 60)
       let after = Self.samples(10, from: Self.start + 45 * 60 + gapMinutes * 60, value: 60)
       return figures(before + after).total.sensor.episodes[.low]

@@ -28,9 +28,9 @@ extension SheetTests {
       (.afterMeal, 23, .afterDinner, true),
       ([], 4, .night, false), ([], 5, .beforeBreakfast, false), ([], 11, .beforeLunch, false),
       ([], 16, .beforeDinner, false), ([], 22, .bedtime, false), (.beforeMeal, 3, .night, true),
-    ] as [(ReadingMarks, Int, StickLog.Column, Bool)])
+    ] as [(ReadingMarks, Int, StickLog.LogColumn, Bool)])
   func aMealMarkOrElseTheTimeOfDayDeterminesTheLogbookColumn(
-    _ marks: ReadingMarks, _ hour: Int, _ column: StickLog.Column, _ isMarked: Bool
+    _ marks: ReadingMarks, _ hour: Int, _ column: StickLog.LogColumn, _ isMarked: Bool
   ) {
     let found = StickLog.column(marks, hour: hour)
     #expect(found.0 == column && found.isMarked == isMarked)

@@ -22,14 +22,14 @@ struct XMLCheck {
         faults.append("a tag without an end")
         return
       }
-      take(tag: rest[rest.index(after: start)..<end])
+      parse(tag: rest[rest.index(after: start)..<end])
       rest = rest[rest.index(after: end)...]
     }
     check(text: rest)
     if !open.isEmpty { faults.append("open at the end: \(open)") }
   }
 
-  private mutating func take(tag: Substring) {
+  private mutating func parse(tag: Substring) {
     if tag.hasPrefix("/") {
       if open.popLast() != String(tag.dropFirst()) { faults.append("</\(tag.dropFirst())> closes nothing") }
       return
@@ -63,7 +63,7 @@ struct XMLCheck {
   /// The coordinates that are invalid or outside of the picture.
   func strays(width: Double, height: Double) -> [String] {
     elements.flatMap { element in
-      places(of: element).compactMap { name, number, axis -> String? in
+      coordinates(of: element).compactMap { name, number, axis -> String? in
         guard let number, number >= 0, number <= (axis == "x" ? width : height) else {
           return "\(name) of <\(element.name)> \(element.attributes)"
         }
@@ -72,7 +72,7 @@ struct XMLCheck {
     }
   }
 
-  private func places(of element: Element) -> [(name: String, number: Double?, axis: String)] {
+  private func coordinates(of element: Element) -> [(name: String, number: Double?, axis: String)] {
     var places: [(String, Double?, String)] = []
     for (name, axis) in [
       ("x", "x"), ("x1", "x"), ("x2", "x"), ("cx", "x"), ("y", "y"), ("y1", "y"), ("y2", "y"), ("cy", "y"),

@@ -35,7 +35,7 @@ final class StatementFault {
       sqlite3_trace_v2(
         database.sqliteConnection, UInt32(SQLITE_TRACE_STMT),
         { _, context, statement, _ in
-          StatementFault.of(context)?.note(statement.flatMap { sqlite3_sql(OpaquePointer($0)) })
+          StatementFault.of(context)?.count(statement.flatMap { sqlite3_sql(OpaquePointer($0)) })
           return 0
         }, context)
       // SQLite calls this handler while a statement runs and when it ends.
@@ -48,7 +48,7 @@ final class StatementFault {
     context.map { Unmanaged<StatementFault>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  private func note(_ sql: UnsafePointer<CChar>?) {
+  private func count(_ sql: UnsafePointer<CChar>?) {
     // A BEGIN is not counted, so it never fails. If it failed on a real disk, no transaction would have
     // started.
     let begins = sql.map { String(cString: $0).hasPrefix("BEGIN") } ?? false

@@ -33,7 +33,7 @@ extension World {
     try await forgetItemsLostByRestore()
     guard random.once(in: 4) else { return }
     let held = try await server.everything()
-    if kind == .site { try noteDeletions(held.records) }
+    if kind == .site { try addTombstones(held.records) }
     for record in held.records {
       if record.state.isDeleted {
         if !broughtBack.contains(record.guid) { tombstones.insert(record.guid) }
@@ -57,7 +57,7 @@ extension World {
 
   /// A site does not report deletions: documents are just missing. A node may create the record again if it
   /// has not sent it yet or imports its row. The manual page documents this.
-  private func noteDeletions(_ records: [RemoteRecord]) throws {
+  private func addTombstones(_ records: [RemoteRecord]) throws {
     let live = Set(records.map(\.guid))
     for guid in heldBefore.subtracting(live) where addedHere.contains(guid) && !broughtBack.contains(guid) {
       if let site, site.hasWithdrawn(guid) { continue }
@@ -83,9 +83,9 @@ extension World {
       throw Broken("\(node.name): \(record.guid) counts as synced, and the server does not have it")
     }
     if kind == .server {
-      guard let mine = record.revision.flatMap(Self.place), let last = Self.place(theirs.revision) else {
-        return
-      }
+      guard let mine = record.revision.flatMap(Self.sequenceNumber),
+        let last = Self.sequenceNumber(theirs.revision)
+      else { return }
       guard mine <= last else {
         throw Broken("\(node.name): \(record.guid) is ahead of the server")
       }
@@ -108,7 +108,7 @@ extension World {
       && mine.deviceTime.seconds - Int64(offset) == theirs.deviceTime.seconds - Int64(other)
   }
 
-  private static func place(_ revision: String) -> Int64? {
+  private static func sequenceNumber(_ revision: String) -> Int64? {
     revision.split(separator: ".").first.flatMap { Int64($0) }
   }
 

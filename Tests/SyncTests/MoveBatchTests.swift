@@ -20,7 +20,7 @@ import Testing
     let step = MoveBatch.step(
       readings: readings, mustSend: { $0 == 4 },
       instants: [[6400], [10_001], [6402, 10_002], [], []])
-    #expect(step == MoveBatch.Step(done: [0, 3], present: [0], toRemove: [1, 2], toSend: [1, 4]))
+    #expect(step == MoveBatch.MoveStep(done: [0, 3], present: [0], toRemove: [1, 2], toSend: [1, 4]))
     #expect(step.toChange == [1, 2, 4])
     let changed = step.changing([1])
     #expect(changed.toRemove == [1] && changed.toSend == [1] && changed.done == step.done)

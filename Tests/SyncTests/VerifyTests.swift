@@ -10,7 +10,7 @@ import Testing
 
 /// Tests how `verify` compares a store with its remote and fixes differences.
 @Suite(.timeLimit(.minutes(5))) struct VerifyTests {
-  private typealias Kind = FoundDifference.Kind
+  private typealias Kind = FoundDifference.DifferenceKind
 
   private func verify(_ node: SimulatedNode, fix: Bool = false) async throws -> VerifySummary {
     let session = try #require(VerifySession(try node.sync(), node.way, named: "remote"))
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  private func guids(_ summary: VerifySummary, _ kind: FoundDifference.Kind) -> [String] {
+  private func guids(_ summary: VerifySummary, _ kind: FoundDifference.DifferenceKind) -> [String] {
     summary.listed.compactMap { difference in
       if case .record(_, let guid, _) = difference.item, difference.kind == kind { guid } else { nil }
     }

@@ -24,7 +24,7 @@ package final class Spreadsheet {
   }
 
   /// The kind of document that an archive is.
-  package enum Kind {
+  package enum DocumentKind {
     case spreadsheet(Spreadsheet)
     /// A document that is not read. The text states why, and what to do instead.
     case refused(String)
@@ -46,7 +46,7 @@ package final class Spreadsheet {
   /// - Throws: `Failure` of category `badInput` for a damaged or malicious spreadsheet.
   package static func kind(
     of archive: ZipArchive, isInterrupted: @escaping () -> Bool
-  ) throws -> Kind? {
+  ) throws -> DocumentKind? {
     let parts = SpreadsheetParts(archive, isInterrupted)
     let sheet = Spreadsheet(parts)
     if parts.has("[content_types].xml") { return try sheet.openXLSX() }
@@ -54,7 +54,7 @@ package final class Spreadsheet {
     return nil
   }
 
-  private func openXLSX() throws -> Kind? {
+  private func openXLSX() throws -> DocumentKind? {
     if parts.has("xl/workbook.bin") { return .refused("a binary spreadsheet (XLSB); save it as XLSX or CSV") }
     var path = "xl/workbook.xml"
     if parts.has("_rels/.rels") {
@@ -86,7 +86,7 @@ package final class Spreadsheet {
     return .spreadsheet(self)
   }
 
-  private func openODS() throws -> Kind? {
+  private func openODS() throws -> DocumentKind? {
     let type = String(decoding: try parts.bytes("mimetype", atMost: 256), as: UTF8.self)
     guard type.hasPrefix("application/vnd.oasis.opendocument.") else { return nil }
     guard type.hasPrefix("application/vnd.oasis.opendocument.spreadsheet") else {

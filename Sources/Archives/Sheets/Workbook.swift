@@ -4,13 +4,13 @@ import Logbook
 
 /// The sheets of an XLSX file by name, and the day from which its dates count.
 final class WorkbookReader: XMLPart {
-  struct Entry {
+  struct SheetEntry {
     let name: String
     let relation: String
     let isHidden: Bool
   }
 
-  private(set) var entries: [Entry] = []
+  private(set) var entries: [SheetEntry] = []
   private(set) var is1904 = false
   private(set) var isWorkbook = false
 
@@ -27,7 +27,7 @@ final class WorkbookReader: XMLPart {
       // `r:id` is found without its prefix, which differs between files. `sheetId` is a different number.
       guard let title = attributes.text("name"), let relation = attributes.localText("id") else { return }
       let isHidden = ["hidden", "veryHidden"].contains(attributes.text("state") ?? "")
-      entries.append(Entry(name: title, relation: relation, isHidden: isHidden))
+      entries.append(SheetEntry(name: title, relation: relation, isHidden: isHidden))
     }
   }
 }

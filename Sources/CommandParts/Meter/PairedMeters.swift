@@ -127,7 +127,7 @@ package struct PairedMeters {
 }
 
 private struct PairedMetersObject: Encodable {
-  struct Entry: Encodable {
+  struct MeterEntry: Encodable {
     let address: String
     let name: String
     let serial: String
@@ -138,11 +138,11 @@ private struct PairedMetersObject: Encodable {
     let failedAt: Int64
   }
 
-  let meters: [Entry]
+  let meters: [MeterEntry]
 
   init(_ meters: [PairedMeter]) {
     self.meters = meters.map {
-      Entry(
+      MeterEntry(
         address: $0.address, name: $0.name, serial: $0.serial, readAt: $0.readAt ?? 0, failures: $0.failures,
         failedAt: $0.failedAt ?? 0)
     }

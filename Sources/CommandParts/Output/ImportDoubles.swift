@@ -9,22 +9,22 @@ package import Report
 package struct ImportDoubles {
   /// What a number of doubled items is about: their kind, their source, and the other source that has them,
   /// too.
-  struct Line: Hashable {
+  struct DoubledGroup: Hashable {
     let kind: CountableItem.Kind
     let source: CountingSource
     let other: CountingSource
   }
 
-  private(set) var counts: [Line: Int] = [:]
+  private(set) var counts: [DoubledGroup: Int] = [:]
   /// The numbers of new items that another source states with another amount.
-  private(set) var otherAmounts: [Line: Int] = [:]
+  private(set) var otherAmounts: [DoubledGroup: Int] = [:]
   /// The numbers of new items that are other states of items that a person edited. `other` is the source
   /// itself.
-  private(set) var edited: [Line: Int] = [:]
+  private(set) var edited: [DoubledGroup: Int] = [:]
   /// The numbers of new finger sticks that only repeat a sensor's values. `other` is the sensor.
-  private(set) var sensorCopies: [Line: Int] = [:]
+  private(set) var sensorCopies: [DoubledGroup: Int] = [:]
   /// The numbers of new meals that a program computed. `other` is the source itself.
-  private(set) var computed: [Line: Int] = [:]
+  private(set) var computed: [DoubledGroup: Int] = [:]
   private(set) var doubts: [SourceDoubt] = []
 
   /// Finds the new items of an import that the store also has from another source in the same period. If the
@@ -44,12 +44,12 @@ package struct ImportDoubles {
     var options = Statistics.Options()
     options.rules = try store.countingRules()
     var statistics = Statistics(options)
-    var ownCopies: [Line: OwnCopyTally] = [:]
+    var ownCopies: [DoubledGroup: OwnCopyTally] = [:]
     try store.forEachCounted(filter, by: rules) { stored, item, verdict in
       statistics.add(stored, verdict, item, isContext: !period.contains(stored.utc))
       guard stored.ingest == ingest else { return }
       if OwnCopyTally.concernsOwnCopy(item, verdict) {
-        let line = Line(kind: item.kind, source: item.source, other: item.source)
+        let line = DoubledGroup(kind: item.kind, source: item.source, other: item.source)
         ownCopies[line, default: OwnCopyTally()].count(item, verdict)
       } else {
         count(item, verdict)
@@ -71,22 +71,22 @@ package struct ImportDoubles {
     switch verdict {
     case .repeats(_, let source): other = source
     case .otherAmount(_, let source):
-      return otherAmounts[Line(kind: item.kind, source: item.source, other: source), default: 0] += 1
+      return otherAmounts[DoubledGroup(kind: item.kind, source: item.source, other: source), default: 0] += 1
     case .edited(_, let source):
-      return edited[Line(kind: item.kind, source: item.source, other: source), default: 0] += 1
+      return edited[DoubledGroup(kind: item.kind, source: item.source, other: source), default: 0] += 1
     case .counts(let others):
       if let first = others.first(where: \.hasOtherAmount) {
-        otherAmounts[Line(kind: item.kind, source: item.source, other: first.source), default: 0] += 1
+        otherAmounts[DoubledGroup(kind: item.kind, source: item.source, other: first.source), default: 0] += 1
       }
       other = others.first { !$0.hasOtherAmount }?.source
     case .sensorValue(let sensor):
-      return sensorCopies[Line(kind: item.kind, source: item.source, other: sensor), default: 0] += 1
+      return sensorCopies[DoubledGroup(kind: item.kind, source: item.source, other: sensor), default: 0] += 1
     case .computed:
-      return computed[Line(kind: item.kind, source: item.source, other: item.source), default: 0] += 1
+      return computed[DoubledGroup(kind: item.kind, source: item.source, other: item.source), default: 0] += 1
     case .notChosen: other = nil
     }
     guard let other else { return }
-    counts[Line(kind: item.kind, source: item.source, other: other), default: 0] += 1
+    counts[DoubledGroup(kind: item.kind, source: item.source, other: other), default: 0] += 1
   }
 }
 
@@ -138,7 +138,7 @@ extension ImportDoubles {
     }
   }
 
-  private static func sorted(_ counts: [Line: Int]) -> [(line: Line, items: Int)] {
+  private static func sorted(_ counts: [DoubledGroup: Int]) -> [(line: DoubledGroup, items: Int)] {
     counts.map { ($0.key, $0.value) }.sorted {
       ($0.0.kind.rawValue, $0.0.source.text, $0.0.other.text) < (
         $1.0.kind.rawValue, $1.0.source.text, $1.0.other.text

@@ -205,18 +205,18 @@ extension PersonList {
 
 /// The list as JSON for its file.
 private struct PersonListObject: Encodable {
-  struct Entry: Encodable {
+  struct PersonEntry: Encodable {
     let name: String
     let store: String
     let folders: [String]
     let meters: [String]
   }
 
-  let persons: [Entry]
+  let persons: [PersonEntry]
 
   init(_ persons: [Person]) {
     self.persons = persons.map {
-      Entry(name: $0.name, store: $0.store, folders: $0.folders, meters: $0.meters)
+      PersonEntry(name: $0.name, store: $0.store, folders: $0.folders, meters: $0.meters)
     }
   }
 }

@@ -70,7 +70,7 @@ struct RestoreCommand: PrintingCommand {
         return
       }
       try confirm(examined.comparison, output)
-      guard let lock = try UploadLock.take(storePath: present.path) else {
+      guard let lock = try UploadLock.acquire(storePath: present.path) else {
         throw Failure(.temporary, "\(displayed(path)): an upload runs; try again when it has ended")
       }
       defer { lock.release() }

@@ -146,7 +146,7 @@ final class EntryLines {
   /// Prints the result for a line whose entry is stored.
   ///
   /// - Parameter word: the result to print for an entry that the store did not have before, such as `added`.
-  private func answer(_ line: Int, _ outcome: EntryEditor.Outcome, word: String) throws {
+  private func answer(_ line: Int, _ outcome: EntryEditor.EntryResult, word: String) throws {
     if outcome.isNew, keepsItems { items += outcome.items }
     if result.quiet { return }
     let isWithdrawn = !outcome.isNew && outcome.items.allSatisfy(Self.isInvisible)
@@ -183,13 +183,13 @@ final class EntryLines {
   }
 
   /// What a line asks for: a new entry or the correction of a stored one.
-  private enum Content {
+  private enum LineContent {
     case entry(TypedEntry)
     case correction(EntryRevision)
   }
 
   /// Reads a line; nil if it is empty or a comment.
-  private func content(_ text: Substring) throws -> Content? {
+  private func content(_ text: Substring) throws -> LineContent? {
     let text = text.trimmingSuffix(while: \.isWhitespace).drop(while: \.isWhitespace)
     guard let first = text.first, first != "#" else { return nil }
     guard first != "[" else {
@@ -304,7 +304,7 @@ struct LineReader {
   /// The maximum length of a line in bytes. It is far more than any record needs.
   static let maxBytes = 256 << 10
 
-  struct Line {
+  struct InputLine {
     /// The text of the line; nil if the line is too long or not valid UTF-8.
     let text: String?
   }
@@ -318,13 +318,13 @@ struct LineReader {
   /// Waits for the next line; nil at the end of the input.
   ///
   /// - Throws: `Failure` of category `inputOutput` if the input cannot be read.
-  mutating func next() throws(Failure) -> Line? {
+  mutating func next() throws(Failure) -> InputLine? {
     var isTooLong = false
     while true {
       if let end = buffer.firstIndex(of: 0x0A) {
         let bytes = Array(buffer[..<end])
         buffer.removeFirst(end + 1)
-        return Line(
+        return InputLine(
           text: isTooLong || bytes.count > Self.maxBytes ? nil : String(validating: bytes, as: UTF8.self))
       }
       if buffer.count > Self.maxBytes {
@@ -334,7 +334,7 @@ struct LineReader {
       if isAtEnd {
         guard !buffer.isEmpty || isTooLong else { return nil }
         defer { buffer.removeAll() }
-        return Line(text: isTooLong ? nil : String(validating: buffer, as: UTF8.self))
+        return InputLine(text: isTooLong ? nil : String(validating: buffer, as: UTF8.self))
       }
       try fill()
     }

@@ -255,7 +255,7 @@ struct MeterSetClockCommand: PrintingCommand {
         .configuration, "cannot set the meter's clock: the clock of this computer is wrong; correct it first")
     }
     let zone = try storeOptions.zone()
-    var change: Change?
+    var change: ClockSetting?
     try MeterOpener(meterOptions).perform { meter, connection in
       guard meter.driver.canSetClock else {
         throw Failure(.usage, "the driver '\(meter.driver.id)' cannot set the clock of \(meter.place)")
@@ -274,9 +274,9 @@ struct MeterSetClockCommand: PrintingCommand {
 
 extension MeterSetClockCommand {
   /// The meter before the change, with the time that it showed, and the new time.
-  private typealias Change = (before: MeterIdentity, time: DeviceTime)
+  private typealias ClockSetting = (before: MeterIdentity, time: DeviceTime)
 
-  private func show(_ change: Change, _ zone: LogbookZone, _ output: Output) {
+  private func show(_ change: ClockSetting, _ zone: LogbookZone, _ output: Output) {
     let (before, time) = change
     let shown = time.text.replacing("T", with: " ")
     output.line("\(displayed(deviceName(before.device))): set to \(shown), the local time in \(zone.name)")

@@ -77,7 +77,7 @@ struct StoreErasure {
     let reader = try openReader()
     let setting = try reader?.remote()
     try requireName(confirm, reader, setting)
-    guard let lock = try UploadLock.take(storePath: path) else {
+    guard let lock = try UploadLock.acquire(storePath: path) else {
       throw Failure(.temporary, "\(displayed(path)): an upload of this store is running; try again later")
     }
     defer { lock.release() }

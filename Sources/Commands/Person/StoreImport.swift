@@ -138,7 +138,7 @@ struct OtherStore {
   func isBackup(of store: String) throws -> Bool {
     let notes = BackupNotes(storePath: store)
     return try notes.notes().contains { Host.isSameFile($0.path, path) }
-      || notes.note(ofBytesAt: path) != nil
+      || notes.backupNote(ofBytesAt: path) != nil
   }
 }
 
@@ -155,7 +155,7 @@ extension StatedPerson {
   /// Whether both lists describe one person. The dates of birth are compared, else the names. The result is
   /// nil if neither a date of birth nor a name is in both lists.
   fileprivate static func agree(_ one: [StatedPerson], _ other: [StatedPerson]) -> Bool? {
-    for kind in [Kind.birthDate, .name] {
+    for kind in [StatementKind.birthDate, .name] {
       guard let mine = one.first(where: { $0.kind == kind }),
         let theirs = other.first(where: { $0.kind == kind })
       else { continue }

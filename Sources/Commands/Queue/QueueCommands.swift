@@ -29,14 +29,14 @@ struct QueueAddCommand: PrintingCommand {
     examples: "glucoport queue add readings --since 2026-03-01 --until 2026-06-01",
     "glucoport queue add records --priority idle")
 
-  enum Kind: String, ExpressibleByArgument, CaseIterable {
+  enum DownloadKind: String, ExpressibleByArgument, CaseIterable {
     case changes, readings, records, record, attachment, logbook
   }
 
   @OptionGroup var storeOptions: StoreOptions
 
   @Argument(help: "changes, readings, records, record, attachment or logbook.")
-  var kind: Kind
+  var kind: DownloadKind
 
   @Argument(help: "The complete id of the record or attachment.")
   var id: String?

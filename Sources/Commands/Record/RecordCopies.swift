@@ -11,15 +11,15 @@ import Report
 /// record itself is a copy, its original continues to count. In both cases a person must know, since the
 /// total of the day is not the expected one.
 struct RecordCopies {
-  private struct Copy {
+  private struct RecordCopy {
     let guid: String
     let source: CountingSource
   }
 
   private let record: StoredRecord
-  private let copies: [Copy]
+  private let copies: [RecordCopy]
   /// The item that counts instead of this record; nil if the record itself counts.
-  private let original: Copy?
+  private let original: RecordCopy?
 
   /// Finds the copies before the record is changed.
   init(of record: StoredRecord, in store: Store) throws {
@@ -28,16 +28,16 @@ struct RecordCopies {
       (copies, original) = ([], nil)
       return
     }
-    var (found, original): ([Copy], Copy?) = ([], nil)
+    var (found, original): ([RecordCopy], RecordCopy?) = ([], nil)
     try Self.forEachNear(record, store) { item, verdict in
       switch verdict {
       case .repeats(let guid, let source), .otherAmount(let guid, let source), .edited(let guid, let source):
-        if item.id == record.guid { original = Copy(guid: guid, source: source) }
+        if item.id == record.guid { original = RecordCopy(guid: guid, source: source) }
       default: break
       }
       switch verdict {
       case .repeats(record.guid, _), .otherAmount(record.guid, _), .edited(record.guid, _):
-        if item.id != record.guid { found.append(Copy(guid: item.id, source: item.source)) }
+        if item.id != record.guid { found.append(RecordCopy(guid: item.id, source: item.source)) }
       default: break
       }
     }
@@ -55,7 +55,7 @@ struct RecordCopies {
     }
   }
 
-  private func warn(_ copy: Copy, _ how: String, _ output: Output) {
+  private func warn(_ copy: RecordCopy, _ how: String, _ output: Output) {
     let id = copy.guid.prefix(8)
     output.message(
       "\(SourceTitle.text(copy.source)) has the same \(record.kind.rawValue) as \(id), and that \(how); "

@@ -37,7 +37,7 @@ struct RemotePurgeCommand: AsyncParsableCommand, ClassifiedCommand {
     // Nil if the logbook is already removed, for example by a run that ended before it removed the store.
     let logbook = try await LogbookPurge(setting: setting).logbook()
     try requireName(logbook?.name ?? setting.logbookName, setting, output)
-    guard let lock = try UploadLock.take(storePath: path) else {
+    guard let lock = try UploadLock.acquire(storePath: path) else {
       throw Failure(.temporary, "\(path): an upload of this store is running; try again later")
     }
     defer { lock.release() }

@@ -145,7 +145,7 @@ struct SetupPrefix: ParsableArguments {
 
 /// The texts about what `setup` changes.
 private enum SetupText {
-  static func list(_ changes: [(change: SetupWork.Change, path: String)], _ output: Output) {
+  static func list(_ changes: [(change: SetupWork.FileChange, path: String)], _ output: Output) {
     for change in changes { output.line("\(change.change.rawValue) \(displayed(change.path))") }
   }
 
@@ -196,15 +196,15 @@ struct SetupManifest: Equatable {
 /// Installs the files of a plan, and removes exactly the files that were installed.
 struct SetupWork {
   /// What an installation or a removal does with a file.
-  enum Change: String { case write, replace, unchanged, remove, keep, refuse }
+  enum FileChange: String { case write, replace, unchanged, remove, keep, refuse }
 
   let manifest: String
 
   /// What an installation would do with each file. A file that `setup` did not write is refused.
-  func changes(_ plan: SetupPlan) throws -> [(change: Change, path: String)] {
+  func changes(_ plan: SetupPlan) throws -> [(change: FileChange, path: String)] {
     let known = try SetupManifest.read(manifest).digests
     let changes = try plan.files.map { file in
-      let change: Change =
+      let change: FileChange =
         switch try SetupFile.digest(of: file.path) {
         case nil: .write
         case try file.digest(): .unchanged
@@ -223,7 +223,7 @@ struct SetupWork {
   ///
   /// - Throws: `Failure` of category `cannotCreate` if a file exists that `setup` did not write. In this
   ///   case, nothing is written.
-  func install(_ plan: SetupPlan) throws -> [(change: Change, path: String)] {
+  func install(_ plan: SetupPlan) throws -> [(change: FileChange, path: String)] {
     let changes = try changes(plan)
     if let refused = changes.first(where: { $0.change == .refuse }) {
       throw Failure(
@@ -257,7 +257,7 @@ struct SetupWork {
   }
 
   /// What a removal would do with each file. A file that was changed since its installation is kept.
-  func removals() throws -> [(change: Change, path: String)] {
+  func removals() throws -> [(change: FileChange, path: String)] {
     try SetupManifest.read(manifest).digests.sorted { $0.key < $1.key }.compactMap { path, digest in
       guard let found = try SetupFile.digest(of: path) else { return nil }
       return (found == digest ? .remove : .keep, path)
@@ -265,7 +265,7 @@ struct SetupWork {
   }
 
   /// Removes the installed files and the manifest, and those created folders that are then empty.
-  func remove() throws -> [(change: Change, path: String)] {
+  func remove() throws -> [(change: FileChange, path: String)] {
     let changes = try removals()
     let folders = try SetupManifest.read(manifest).folders
     for change in changes where change.change == .remove {

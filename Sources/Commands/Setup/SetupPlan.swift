@@ -138,13 +138,13 @@ enum PackagedSystemUsers {
 
 /// A file that `setup` installs: its path, content and mode.
 struct SetupFile {
-  enum Content {
+  enum FileContent {
     case text(String)
     case copy(of: String)
   }
 
   let path: String
-  let content: Content
+  let content: FileContent
   var mode: mode_t = 0o644
 
   /// The SHA-256 of the content that is installed.

@@ -59,7 +59,7 @@ struct FetchCommand: AsyncParsableCommand, PersonVisitor {
     Host.keepFilesPrivate()
     let path = try storeOptions.path
     _ = try storeOptions.open(.reader).requireSources(names)
-    guard let lock = try UploadLock.take(storePath: path, for: .fetch) else {
+    guard let lock = try UploadLock.acquire(storePath: path, for: .fetch) else {
       if unattended, quiet { throw ExitStatus.temporary }
       throw Failure(.temporary, "\(path): another fetch of this store is running; try again later")
     }
@@ -185,7 +185,7 @@ enum FetchText {
   }
 
   /// The lines for standard error about a successful fetch that a person should know, such as rejected items.
-  static func remarks(_ setting: SourceSetting, _ counts: FetchRun.Counts) -> [String] {
+  static func remarks(_ setting: SourceSetting, _ counts: FetchRun.AnswerCounts) -> [String] {
     let name = displayed(setting.name)
     var lines = counts.rejections.prefix(5).map { "\(name):\($0.line): \(displayed($0.reason))" }
     if counts.rejected > lines.count, !lines.isEmpty {
@@ -223,7 +223,7 @@ private struct FetchObject: Encodable {
 
   init(_ setting: SourceSetting, _ ending: FetchRun.Ending, _ state: SourceState) {
     (source, type) = (setting.name, setting.access.type)
-    var counts = FetchRun.Counts()
+    var counts = FetchRun.AnswerCounts()
     var failure: Failure?
     switch ending {
     case .stored(let stored): (result, counts) = ("stored", stored)

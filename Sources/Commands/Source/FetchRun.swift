@@ -14,7 +14,7 @@ struct FetchRun {
   /// How a fetch ended.
   enum Ending {
     /// An answer was imported, which may have contained no readings.
-    case stored(Counts)
+    case stored(AnswerCounts)
     /// The source returned the same answer as before.
     case unchanged
     /// The interval since the last fetch has not passed. The value is the time of the next attempt in UTC
@@ -26,7 +26,7 @@ struct FetchRun {
   }
 
   /// How many items of an answer were stored, known or rejected.
-  struct Counts {
+  struct AnswerCounts {
     var newReadings = 0
     var knownReadings = 0
     /// The number of readings with another value than the stored reading of the same device and time.
@@ -191,14 +191,14 @@ struct FetchRun {
 
   private func importContents(
     _ body: SourceBody, _ setting: SourceSetting, _ options: ExportOptions
-  ) throws -> (Counts, SourceContents) {
+  ) throws -> (AnswerCounts, SourceContents) {
     let contents = try SourceContents(body, options)
     if !setting.state.acceptsPerson {
       try InputPerson(contents.persons, of: body.name, for: store, at: store.path).require()
     }
     guard !contents.isEmpty else {
       try requireEnd(of: contents, setting)
-      return (Counts(), contents)
+      return (AnswerCounts(), contents)
     }
     let others = try OthersMeters(store.path)
     let stores = try setting.state.acceptsPerson ? nil : OthersStores(store.path, store)
@@ -220,7 +220,7 @@ struct FetchRun {
           }
         }
       })
-    var counts = Counts()
+    var counts = AnswerCounts()
     try body.forEachReader(options) { reader in
       let filter = try TwinFilter(reader, values: contents.values, in: store)
       let report = try session.run(filter, into: { store })

@@ -8,7 +8,7 @@ import Remotes
 /// Decides whether a source may be asked now, and when the next attempt is. Only the stored state and the
 /// time decide, so any number of jobs may call `fetch` at any rate.
 struct SourceGate {
-  enum Verdict {
+  enum Admission {
     /// The source may be asked.
     case open
     /// The interval has not passed. The value is the time of the next attempt in UTC seconds.
@@ -48,7 +48,7 @@ struct SourceGate {
   ///   - isUnattended: whether a job asks. A job must wait until the interval has passed.
   ///   - isNow: whether a person wants an attempt in spite of earlier failures. It does not override a wait
   ///     that the source asked for.
-  func verdict(isUnattended: Bool, isNow: Bool) -> Verdict {
+  func verdict(isUnattended: Bool, isNow: Bool) -> Admission {
     let state = setting.state
     if let time = pending(state.notBefore, within: Self.maxSeconds) { return .asked(time) }
     if isNow { return .open }

@@ -12,7 +12,7 @@ import USBTransport
 /// One request to a source of any type. It changes nothing at the source.
 struct SourceRequest {
   /// The successful end of a request.
-  struct Result {
+  struct SourceResult {
     /// The new answer; nil if the source has not changed since its last answer.
     var body: SourceBody?
     /// The state after the request. It has what the next request needs, such as an entity tag or a position.
@@ -42,7 +42,7 @@ struct SourceRequest {
   /// - Parameter state: the state before the request. By its entity tag and date, the source can answer that
   ///   nothing has changed.
   /// - Throws: `Failed` if the request fails, other errors if this computer fails.
-  func send(_ state: SourceState) async throws -> Result {
+  func send(_ state: SourceState) async throws -> SourceResult {
     let body = SourceBody(file: try UnlinkedFile(), name: IngestSource.fetched + setting.name)
     switch setting.type {
     case .http: return try await untilSignal { try await askByHTTP(state, body) }
@@ -57,8 +57,10 @@ struct SourceRequest {
   }
 
   /// Runs a request to a server, and ends it soon after a signal, even while the server sends nothing.
-  private func untilSignal(_ ask: @escaping @Sendable () async throws -> Result) async throws -> Result {
-    try await withThrowingTaskGroup(of: Result?.self) { group in
+  private func untilSignal(_ ask: @escaping @Sendable () async throws -> SourceResult) async throws
+    -> SourceResult
+  {
+    try await withThrowingTaskGroup(of: SourceResult?.self) { group in
       group.addTask { try await ask() }
       group.addTask {
         while !SignalFlag.isRaised { try await Task.sleep(for: .milliseconds(100)) }
@@ -82,7 +84,7 @@ struct SourceRequest {
 
   // MARK: - HTTP
 
-  private func askByHTTP(_ state: SourceState, _ body: SourceBody) async throws -> Result {
+  private func askByHTTP(_ state: SourceState, _ body: SourceBody) async throws -> SourceResult {
     let login: SourceLogin
     do {
       login = try await httpLogin()
@@ -97,7 +99,7 @@ struct SourceRequest {
       (state.entityTag, state.lastModified) = (answer.entityTag, answer.lastModified)
       var body = body
       body.isKnownWhole = answer.statesEnd
-      return Result(body: answer.isUnchanged ? nil : body, state: state)
+      return SourceResult(body: answer.isUnchanged ? nil : body, state: state)
     } catch let error as SourceFailure {
       throw Failed(error: addingSourceName(to: error), state: state, wasAsked: true)
     }
@@ -148,7 +150,7 @@ struct SourceRequest {
 
   // MARK: - Commands
 
-  private func runCommand(_ state: SourceState, _ body: SourceBody) async throws -> Result {
+  private func runCommand(_ state: SourceState, _ body: SourceBody) async throws -> SourceResult {
     var state = state
     (state.exitStatus, state.lastLine) = (nil, nil)
     let ending: SourceProgram.Ending
@@ -164,7 +166,7 @@ struct SourceRequest {
     }
     state.exitStatus = ending.failure ?? "status 0"
     state.lastLine = ending.lastLine.isEmpty ? nil : ending.lastLine
-    guard let reason = ending.failure else { return Result(body: body, state: state) }
+    guard let reason = ending.failure else { return SourceResult(body: body, state: state) }
     // A command may fail and still print the answer of a service, which explains more than an exit status.
     let (head, isWhole) = try body.head()
     if isWhole, let found = statedFailure(in: head) {
@@ -193,7 +195,7 @@ struct SourceRequest {
 
   // MARK: - Nightscout
 
-  private func askSite(_ state: SourceState, _ body: SourceBody) async throws -> Result {
+  private func askSite(_ state: SourceState, _ body: SourceBody) async throws -> SourceResult {
     let end = limit
     let login: RemoteLogin
     do {
@@ -218,7 +220,7 @@ struct SourceRequest {
       state.cursor = walk.cursor
       var body = body
       body.isKnownWhole = true
-      return Result(body: body, state: state, hasMore: walk.hasMore)
+      return SourceResult(body: body, state: state, hasMore: walk.hasMore)
     } catch let error as SourceFailure {
       throw Failed(error: addingSourceName(to: error), state: state, wasAsked: true)
     }

@@ -200,7 +200,7 @@ struct StatusMetrics {
 /// figures after a `|`.
 struct StatusPlugin {
   /// The states that the guidelines for plug-ins define.
-  private enum State: String { case ok = "OK", warning = "WARNING", critical = "CRITICAL" }
+  private enum PluginState: String { case ok = "OK", warning = "WARNING", critical = "CRITICAL" }
 
   let text: StatusText
   let findings: [StatusFinding]
@@ -230,7 +230,7 @@ struct StatusPlugin {
 
   /// The worst state of the findings. It is critical only if uploads fail or are overdue, since data could be
   /// lost in the end. All other findings can wait for a person.
-  private var state: State {
+  private var state: PluginState {
     if findings.contains(where: { $0.word == .upload || $0.word == .overdue }) { return .critical }
     return findings.isEmpty ? .ok : .warning
   }

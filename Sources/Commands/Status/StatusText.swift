@@ -71,7 +71,7 @@ struct DeviceObject: Encodable {
   let firstTime: String
   let lastTime: String
 
-  init(_ line: Overview.Line) {
+  init(_ line: Overview.DeviceLine) {
     kind = line.kind.name
     vendor = line.device.vendor
     model = line.device.model

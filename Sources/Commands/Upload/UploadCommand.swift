@@ -265,7 +265,7 @@ struct UploadRun {
   init(_ storeOptions: StoreOptions, lockWaitSeconds: Int = 0) async throws {
     store = try storeOptions.open(.sync)
     _ = try store.requireRemote()
-    guard let lock = try await Self.takeLock(store.path, waitSeconds: lockWaitSeconds) else {
+    guard let lock = try await Self.waitForLock(store.path, waitSeconds: lockWaitSeconds) else {
       throw Failure(.temporary, "\(store.path): another upload of this store is running; try again later")
     }
     self.lock = lock
@@ -336,10 +336,10 @@ struct UploadRun {
     }
   }
 
-  private static func takeLock(_ path: String, waitSeconds: Int) async throws -> UploadLock? {
+  private static func waitForLock(_ path: String, waitSeconds: Int) async throws -> UploadLock? {
     let end = ContinuousClock.now + .seconds(waitSeconds)
     while true {
-      if let lock = try UploadLock.take(storePath: path) { return lock }
+      if let lock = try UploadLock.acquire(storePath: path) { return lock }
       if ContinuousClock.now >= end { return nil }
       try await Task.sleep(for: .milliseconds(200))
     }

@@ -6,7 +6,7 @@ package import LogbookStore
 /// The content of the store.
 package struct StoreFacts: Sendable {
   /// The result of reading the store.
-  package enum Content: Sendable {
+  package enum ReadResult: Sendable {
     /// No store exists yet.
     case none
     /// The store cannot be read.
@@ -18,12 +18,12 @@ package struct StoreFacts: Sendable {
   /// The path of the store for commands; nil if none was given.
   package var path: String?
   /// The result of reading the store.
-  package var content: Content
+  package var content: ReadResult
   /// The size of the store's log (`-wal`) in bytes.
   package var logBytes: Int64
 
   /// A store with its content.
-  package init(path: String?, content: Content, logBytes: Int64 = 0) {
+  package init(path: String?, content: ReadResult, logBytes: Int64 = 0) {
     self.path = path
     self.content = content
     self.logBytes = logBytes

@@ -6,10 +6,10 @@ import Logbook
 
 /// A file or folder in the file system.
 package struct FileFact: Hashable, Sendable {
-  package enum Kind: Sendable { case file, folder, link, other }
+  package enum FileKind: Sendable { case file, folder, link, other }
 
   package var path: String
-  package var kind: Kind
+  package var kind: FileKind
   /// The user id of the file's owner.
   package var owner: UInt32
   /// The permission bits of the file.
@@ -18,7 +18,7 @@ package struct FileFact: Hashable, Sendable {
   package var size: Int64
 
   /// A file with its permissions.
-  package init(path: String, kind: Kind = .file, owner: UInt32, mode: UInt32, size: Int64 = 0) {
+  package init(path: String, kind: FileKind = .file, owner: UInt32, mode: UInt32, size: Int64 = 0) {
     self.path = path
     self.kind = kind
     self.owner = owner
@@ -33,7 +33,7 @@ package struct FileFact: Hashable, Sendable {
     var status = stat()
     let name = PathText.bytes(path)
     guard (followsLink ? stat(name, &status) : lstat(name, &status)) == 0 else { return nil }
-    let kind: Kind =
+    let kind: FileKind =
       switch status.st_mode & S_IFMT {
       case S_IFREG: .file
       case S_IFDIR: .folder
@@ -88,7 +88,7 @@ enum SystemText {
 
 package struct FileSystemFact: Hashable, Sendable {
   /// The kind of file system, which determines whether a store can be used on it.
-  package enum Kind: Hashable, Sendable {
+  package enum FileSystemKind: Hashable, Sendable {
     /// A file system on a disk of this computer, or in its memory.
     case local
     /// A network file system with this name. Other computers may use it, so SQLite cannot rely on its locks.
@@ -97,14 +97,14 @@ package struct FileSystemFact: Hashable, Sendable {
     case userSpace
   }
 
-  package var kind: Kind
+  package var kind: FileSystemKind
   /// The free space in bytes.
   package var freeBytes: Int64
   /// Whether the file system is read-only.
   package var isReadOnly: Bool
 
   /// A file system with this free space.
-  package init(kind: Kind, freeBytes: Int64, isReadOnly: Bool = false) {
+  package init(kind: FileSystemKind, freeBytes: Int64, isReadOnly: Bool = false) {
     self.kind = kind
     self.freeBytes = freeBytes
     self.isReadOnly = isReadOnly
@@ -124,7 +124,7 @@ package struct FileSystemFact: Hashable, Sendable {
 
   /// The kind of file system for a magic number of statfs(2). The numbers are from linux/magic.h and the
   /// manual page.
-  static func kind(ofMagic magic: UInt32) -> Kind {
+  static func kind(ofMagic magic: UInt32) -> FileSystemKind {
     let networks: [UInt32: String] = [
       0x6969: "NFS", 0x517B: "SMB", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB", 0x0102_1997: "9P",
       0x5346_414F: "AFS", 0x00C3_6400: "Ceph", 0x7375_7245: "Coda", 0x564C: "NCP", 0x0161_1970: "GFS2",

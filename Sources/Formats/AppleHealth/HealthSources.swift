@@ -11,21 +11,21 @@ struct HealthSources {
   private static let maxKept = 1000
   private static let maxShown = 4
 
-  private struct Source {
-    let key: SourceKinds.Key
+  private struct HealthSource {
+    let key: SourceKinds.SourceKey
     let isNamedForSensor: Bool
   }
 
   private struct Last {
     let name: [UInt8]
     let device: [UInt8]
-    let source: Source
+    let source: HealthSource
   }
 
   private var kinds = SourceKinds()
   /// The sources and times of the values that state that they were before or after a meal.
   private var markedKinds = SourceKinds()
-  private var isNamedForSensor: [SourceKinds.Key: Bool] = [:]
+  private var isNamedForSensor: [SourceKinds.SourceKey: Bool] = [:]
   /// The source of the last value. Values of one source are often consecutive, so it is compared first.
   private var last: Last?
 
@@ -67,14 +67,14 @@ struct HealthSources {
     ]
   }
 
-  private mutating func find(_ name: Field, _ device: Field) -> Source {
+  private mutating func find(_ name: Field, _ device: Field) -> HealthSource {
     if let last, name.hasSameBytes(as: last.name), device.hasSameBytes(as: last.device) { return last.source }
-    var key = SourceKinds.Key()
+    var key = SourceKinds.SourceKey()
     key.add(name.trimmed.bytes)
     key.add(Self.stablePart(of: device).utf8)
     let isNamed = isNamedForSensor[key] ?? SourceName.isSensor(name.text + "\n" + device.text)
     if isNamedForSensor.count < Self.maxKept { isNamedForSensor[key] = isNamed }
-    let source = Source(key: key, isNamedForSensor: isNamed)
+    let source = HealthSource(key: key, isNamedForSensor: isNamed)
     last = Last(name: Array(name.bytes), device: Array(device.bytes), source: source)
     return source
   }

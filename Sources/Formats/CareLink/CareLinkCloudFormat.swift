@@ -30,7 +30,7 @@ struct CareLinkCloudFormat: ExportFormat {
   private static let doseNames = [
     "deliveredFastAmount", "deliveredExtendedAmount", "effectiveDuration", "programmedDuration",
   ]
-  private enum Item {
+  private enum Name {
     static let value = 0, time = 1, older = 2, state = 3, type = 4, oldestTime = 5
     static let fast = 6, extended = 7, minutes = 8, programmedMinutes = 9
   }
@@ -111,15 +111,15 @@ struct CareLinkCloudFormat: ExportFormat {
   }
 
   private func time(_ row: Row) -> ShownTime? {
-    let cells = [row[Item.time], row[Item.older], row[Item.oldestTime]]
+    let cells = [row[Name.time], row[Name.older], row[Name.oldestTime]]
     let cell = cells.first { !$0.isEmpty } ?? cells[0]
     return cell.yearFirstTime.map { ShownTime($0.deviceTime, utcOffset: offset) }
   }
 
   private func readValue(_ row: Row, into out: inout BatchBuilder) {
-    var cell = glucose.read(row[Item.value])
-    if row[Item.value].jsonNumber == 0 {
-      guard row[Item.state].equals("SG_BELOW_40_MGDL") else {
+    var cell = glucose.read(row[Name.value])
+    if row[Name.value].jsonNumber == 0 {
+      guard row[Name.state].equals("SG_BELOW_40_MGDL") else {
         return out.skip("sensor reading without a value")
       }
       cell = .measurement(.low(below: 40, .milligramsPerDecilitre))
@@ -131,8 +131,8 @@ struct CareLinkCloudFormat: ExportFormat {
   }
 
   private func readMarker(_ row: Row, into out: inout BatchBuilder) {
-    let type = row[Item.type].text
-    let amounts = [dose(Item.fast, row), dose(Item.extended, row)]
+    let type = row[Name.type].text
+    let amounts = [dose(Name.fast, row), dose(Name.extended, row)]
     guard type == "INSULIN", amounts.contains(where: { !$0.isEmpty }) else {
       return out.skip(type.isEmpty ? "marker" : String(type.prefix(40)))
     }
@@ -146,7 +146,7 @@ struct CareLinkCloudFormat: ExportFormat {
     if units[0] > 0 { fields["units"] = .number(units[0]) }
     if units[1] > 0 {
       fields["extended"] = .number(units[1])
-      let minutes = [Item.minutes, Item.programmedMinutes].compactMap { dose($0, row).jsonNumber }
+      let minutes = [Name.minutes, Name.programmedMinutes].compactMap { dose($0, row).jsonNumber }
       // A number above 1440 is in another unit than minutes, so it is left out.
       fields["minutes"] = minutes.first { (1...1440).contains($0) }.map(FieldValue.number)
     }

@@ -38,7 +38,7 @@ struct ClarityColumns {
 
   /// The columns of a header of folded cells; nil if it is not of Clarity.
   init?(header cells: [String]) {
-    var (places, unusual) = Self.places(cells)
+    var (places, unusual) = Self.indexes(of: cells)
     if places[1] < 0 || places[2] < 0 || places[7] < 0 {
       guard let start = Self.start(of: cells) else { return nil }
       places = Self.names.indices.map { start + $0 }
@@ -55,7 +55,8 @@ struct ClarityColumns {
   }
 
   /// The indices of the columns with English names, and the unknown names.
-  private static func places(_ cells: [String]) -> (places: [Int], unusual: [(column: Int, name: String?)]) {
+  private static func indexes(of cells: [String]) -> (places: [Int], unusual: [(column: Int, name: String?)])
+  {
     var places = names.map { names in
       cells.firstIndex { cell in names.contains { cell == $0 || cell.hasPrefix($0 + " (") } } ?? -1
     }

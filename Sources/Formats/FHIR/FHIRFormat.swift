@@ -328,7 +328,7 @@ extension FHIRFormat {
 struct FHIRVersions {
   /// A version of an Observation.
   struct Version {
-    fileprivate let key: Key
+    fileprivate let key: ObservationKey
     fileprivate let number: UInt32
 
     /// - Parameters:
@@ -337,11 +337,11 @@ struct FHIRVersions {
     ///   - versionID: the id of the version. If it is not a number, the result is nil.
     init?(id: String, of patient: String, versionID: String) {
       guard !id.isEmpty, id.utf8.count <= 200, let number = UInt32(versionID) else { return nil }
-      (key, self.number) = (Key(id: id, patient: patient), number)
+      (key, self.number) = (ObservationKey(id: id, patient: patient), number)
     }
   }
 
-  fileprivate struct Key: Hashable {
+  fileprivate struct ObservationKey: Hashable {
     let id: String
     let patient: String
   }
@@ -351,7 +351,7 @@ struct FHIRVersions {
   private static let maxNoted = 50_000
 
   /// For each Observation with a version after the first one: the latest version.
-  private var latest: [Key: UInt32] = [:]
+  private var latest: [ObservationKey: UInt32] = [:]
 
   /// Notes a version of the input, before Observations are read.
   mutating func observe(_ version: Version?) {

@@ -6,7 +6,7 @@ import Nightscout
 /// The reading in an Observation.
 struct FHIRObservation {
   /// The content of another program's Observation.
-  enum Content {
+  enum ObservationContent {
     case reading(FHIRCode.Meaning, Measurement, ShownTime)
     case series(FHIRCode.Meaning, FHIRSeries)
     /// An Observation that is not imported, with the name under which it is counted.
@@ -89,7 +89,8 @@ extension FHIRObservation {
     return .success((reading, device))
   }
 
-  private static func measurement(_ number: Double?, _ unit: GlucoseUnit, _ range: Range?) -> Measurement {
+  private static func measurement(_ number: Double?, _ unit: GlucoseUnit, _ range: RangeSide?) -> Measurement
+  {
     switch range {
     case nil: .value(Quantity(number ?? 0, unit))
     case .low: .low(below: number, unit)
@@ -102,15 +103,15 @@ extension FHIRObservation {
 
 extension FHIRObservation {
   /// Whether a value is below or above the measuring range.
-  enum Range { case low, high }
+  enum RangeSide { case low, high }
 
-  private enum Amount {
-    case value(Double, GlucoseUnit, Range?)
-    case absent(Range?)
+  private enum ObservedAmount {
+    case value(Double, GlucoseUnit, RangeSide?)
+    case absent(RangeSide?)
     case rejected(String)
   }
 
-  var content: Content {
+  var content: ObservationContent {
     guard var meaning = meanings.first else { return .skipped("Observation without a code") }
     if let name = otherSubject { return .skipped(name) }
     for note in resource["note"]?.items ?? [] {
@@ -149,7 +150,7 @@ extension FHIRObservation {
   /// The value, or the text in its place.
   ///
   /// - Parameter usual: the unit of the code, for a value without a unit.
-  private func quantity(_ usual: GlucoseUnit) -> Amount {
+  private func quantity(_ usual: GlucoseUnit) -> ObservedAmount {
     guard let value = resource["valueQuantity"] else {
       let hasOther = ["valueString", "valueInteger", "valueCodeableConcept", "valueRange", "valueRatio"]
         .contains { resource[$0] != nil }
@@ -180,7 +181,7 @@ extension FHIRObservation {
 
   /// The side of the measuring range on which the value is, by the interpretation code `<` or `>`. The limit
   /// of the range is unknown.
-  private var interpretedRange: Range? {
+  private var interpretedRange: RangeSide? {
     let codes = (resource["interpretation"]?.items ?? []).prefix(Self.maxCodings)
       .flatMap { ($0["coding"]?.items ?? []).prefix(Self.maxCodings) }.compactMap { $0["code"]?.text }
     if codes.contains("<") { return .low }

@@ -24,15 +24,6 @@ package struct FHIRWriter: ReadingDocumentWriter {
     case hddt
   }
 
-  /// The reason why an export leaves out a reading.
-  package enum Omission: ReadingOmission {
-    /// A test of the meter with control solution, which is not a person's glucose.
-    case controlSolution
-
-    /// The name of a left-out reading, in the singular.
-    package var noun: String { "control-solution reading" }
-  }
-
   private static let uuidSystem = "urn:ietf:rfc:3986"
   private static let terminology = "http://terminology.hl7.org/CodeSystem"
 
@@ -69,7 +60,7 @@ package struct FHIRWriter: ReadingDocumentWriter {
   package var footer: String { form == .bundle ? "\n]}\n" : "" }
 
   /// The reason why a reading is left out; nil if it is written.
-  package static func omission(of reading: GlucoportReading) -> Omission? {
+  package static func omission(of reading: GlucoportReading) -> ReadingOmission? {
     reading.marks.contains(.controlSolution) ? .controlSolution : nil
   }
 

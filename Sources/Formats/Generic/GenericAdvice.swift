@@ -149,7 +149,7 @@ extension GenericFinding {
     let doses = GenericRole.doses.map { columns[$0] }.filter { $0 >= 0 }
     guard let first = doses.first else { return }
     let hasReadings = GenericRole.measured.contains { columns[$0] >= 0 }
-    let picked = hint.options.rows.compactMap { header.place(of: $0.column) }
+    let picked = hint.options.rows.compactMap { header.index(of: $0.column) }
     let rows = header.rows.filter { row in
       doses.contains { row.indices.contains($0) && !row[$0].isEmpty }
     }

@@ -12,18 +12,18 @@ import Logbook
 /// read for it.
 struct GenericAmountRows {
   /// A column that states what the amounts are, and its index in the header.
-  private struct Sign {
+  private struct AmountSign {
     let place: Int
-    let use: AmountWords.Use
+    let use: AmountWords.SignUse
   }
 
-  private struct Column {
+  private struct AmountSignColumn {
     /// The index of the column in `GenericColumns.amountSigns`.
     let index: Int
     /// The index of the column in the header.
     let place: Int
     let name: String
-    let use: AmountWords.Use
+    let use: AmountWords.SignUse
     /// Whether each word in the first rows states the use of a dose, or that the amount is not a dose.
     let statesUses: Bool
     /// Whether a person selected the rows by this column, so that unknown words in it are read.
@@ -62,7 +62,7 @@ struct GenericAmountRows {
   let sharesReadings: Bool
   /// Whether doses and food have one column.
   let sharesAmounts: Bool
-  private var columns: [Column] = []
+  private var columns: [AmountSignColumn] = []
 
   /// - Parameter isFood: whether the amounts are carbohydrates and not doses.
   init(_ finding: GenericFinding, isFood: Bool) {
@@ -71,10 +71,10 @@ struct GenericAmountRows {
     hasBoth = roles.hasBoth
     sharesReadings = isFood ? roles.foodsShareReadings : roles.dosesShareReadings
     sharesAmounts = roles.sharesAmounts
-    columns = Self.signs(in: finding, isFood: isFood).compactMap { sign -> Column? in
+    columns = Self.signs(in: finding, isFood: isFood).compactMap { sign -> AmountSignColumn? in
       guard let index = finding.columns.amountSigns.firstIndex(of: sign.place) else { return nil }
       let cells = finding.header.cells(sign.place)
-      var column = Column(
+      var column = AmountSignColumn(
         index: index, place: sign.place, name: finding.header.names[sign.place], use: sign.use,
         statesUses: sign.use == .kind || cells.allSatisfy(AmountWords.statesUse),
         isPicked: finding.watches.contains { $0.place == sign.place && $0.isPick },
@@ -86,7 +86,7 @@ struct GenericAmountRows {
   }
 
   /// The columns of a table that state what its mapped amounts are.
-  static func places(in finding: GenericFinding) -> [Int] {
+  static func signColumns(in finding: GenericFinding) -> [Int] {
     let kinds = [(GenericRole.doses, false), (GenericRole.foods, true)]
     let places = kinds.flatMap { roles, isFood in
       roles.contains { finding.columns[$0] >= 0 } ? signs(in: finding, isFood: isFood).map(\.place) : []
@@ -104,11 +104,11 @@ struct GenericAmountRows {
     let sharesAmounts: Bool
 
     init(_ finding: GenericFinding) {
-      func places(_ roles: [GenericRole]) -> Set<Int> {
+      func indexes(of roles: [GenericRole]) -> Set<Int> {
         Set(roles.map { finding.columns[$0] }.filter { $0 >= 0 })
       }
-      let (doses, foods) = (places(GenericRole.doses), places(GenericRole.foods))
-      let measured = places(GenericRole.measured)
+      let (doses, foods) = (indexes(of: GenericRole.doses), indexes(of: GenericRole.foods))
+      let measured = indexes(of: GenericRole.measured)
       hasReadings = !measured.isSubset(of: doses.union(foods))
       hasBoth = !doses.isEmpty && !foods.isEmpty && doses.isDisjoint(with: foods)
       (dosesShareReadings, foodsShareReadings) = (
@@ -118,7 +118,7 @@ struct GenericAmountRows {
     }
   }
 
-  private static func signs(in finding: GenericFinding, isFood: Bool) -> [Sign] {
+  private static func signs(in finding: GenericFinding, isFood: Bool) -> [AmountSign] {
     let roles = Roles(finding)
     let used = (GenericRole.doses + GenericRole.foods + [.time, .date, .clock]).map { finding.columns[$0] }
     return finding.header.names.indices.compactMap { place in
@@ -127,19 +127,19 @@ struct GenericAmountRows {
       let isOfUse = place == finding.columns[.use] && !isFood
       let stated = isOfUse ? .kindOfDose : use(of: name)
       guard let use = stated ?? (namesKinds(cells, in: name) ? .kind : nil) else { return nil }
-      if use == .kindOfDose { return isFood || cells.isEmpty ? nil : Sign(place: place, use: use) }
+      if use == .kindOfDose { return isFood || cells.isEmpty ? nil : AmountSign(place: place, use: use) }
       // If the table has both doses and food, a column of units can be about either, so it is not read.
       if roles.hasReadings || (use == .unit && roles.hasBoth) { return nil }
       // A column whose words are on no list does not state what the amounts are. In a column named for kinds
       // of rows, later words can be on a list.
       let isKept = [.state, .priming].contains(use) || (use == .kind && name.isRowType)
-      let sign = Sign(place: place, use: use)
+      let sign = AmountSign(place: place, use: use)
       return isKept || isEvident(cells, sign, in: finding, isFood: isFood) ? sign : nil
     }
   }
 
   private static func isEvident(
-    _ cells: [String], _ sign: Sign, in finding: GenericFinding, isFood: Bool
+    _ cells: [String], _ sign: AmountSign, in finding: GenericFinding, isFood: Bool
   ) -> Bool {
     let isOfRows = finding.header.words[sign.place].isRowType
     return cells.contains {
@@ -172,7 +172,7 @@ struct GenericAmountRows {
     }
   }
 
-  private static func observe(_ cell: Field, in column: inout Column, isFood: Bool) {
+  private static func observe(_ cell: Field, in column: inout AmountSignColumn, isFood: Bool) {
     if cell.isEmpty { return }
     let bytes = Array(cell.bytes)
     if column.words[bytes] == nil, column.words.count < maxWords {
@@ -282,7 +282,7 @@ struct GenericAmountRows {
     return verdict
   }
 
-  private func verdict(_ word: HeaderWords, of column: Column) -> AmountVerdict {
+  private func verdict(_ word: HeaderWords, of column: AmountSignColumn) -> AmountVerdict {
     let verdict = AmountWords.verdict(word, column.use, isFood: isFood, column.kinds)
     switch verdict {
     case .other(AmountWords.foodName), .other(AmountWords.insulinName): return hasBoth ? .neutral : verdict
@@ -292,7 +292,7 @@ struct GenericAmountRows {
     }
   }
 
-  private static func use(of name: HeaderWords) -> AmountWords.Use? {
+  private static func use(of name: HeaderWords) -> AmountWords.SignUse? {
     if name.role == .unit { return .unit }
     if !name.words.isDisjoint(with: AmountWords.primingWords) { return .priming }
     if !name.words.isDisjoint(with: AmountWords.states) { return .state }

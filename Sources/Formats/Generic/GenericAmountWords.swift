@@ -59,7 +59,7 @@ struct AmountKinds {
 /// The words that state the kind, the unit or the state of amounts of insulin or carbohydrates.
 enum AmountWords {
   /// What a column states about the amount of its row.
-  enum Use { case kind, kindOfDose, unit, state, priming }
+  enum SignUse { case kind, kindOfDose, unit, state, priming }
 
   static let foodName = "carbohydrates"
   static let insulinName = "insulin"
@@ -68,7 +68,7 @@ enum AmountWords {
   ///   - kinds: what the other words of the column name.
   ///   - isFood: whether the amounts are carbohydrates and not doses.
   static func verdict(
-    _ word: HeaderWords, _ use: Use, isFood: Bool, _ kinds: AmountKinds = AmountKinds()
+    _ word: HeaderWords, _ use: SignUse, isFood: Bool, _ kinds: AmountKinds = AmountKinds()
   ) -> AmountVerdict {
     switch use {
     case .unit:
@@ -188,7 +188,7 @@ enum AmountWords {
   ///
   /// - Parameter isOfRows: whether the column is named for kinds of rows. In another column, such as `Label`,
   ///   a phrase with a word for a dose can be a remark.
-  static func isEvidence(_ word: HeaderWords, _ use: Use, isFood: Bool, isOfRows: Bool) -> Bool {
+  static func isEvidence(_ word: HeaderWords, _ use: SignUse, isFood: Bool, isOfRows: Bool) -> Bool {
     switch use {
     case .kind where isFood:
       // The name of a food can have words such as `weight` or `glucose`.

@@ -66,20 +66,20 @@ struct GenericColumns: Equatable {
   func hasRole(_ column: Int) -> Bool { places.contains(column) }
 
   /// The same columns with the indexes that the function returns for them.
-  func moved(_ place: (Int) -> Int) -> GenericColumns {
+  func moved(_ newIndex: (Int) -> Int) -> GenericColumns {
     var moved = self
-    for role in roles { moved[role] = place(self[role]) }
-    moved.watched = watched.map(place)
-    moved.marks = marks.map(place)
-    moved.series = series.map(place)
-    moved.further = further.map(place)
-    moved.origins = origins.map(place)
-    moved.zoneSigns = zoneSigns.map(place)
-    moved.kindSigns = kindSigns.map(place)
-    moved.amountSigns = amountSigns.map(place)
-    if zones >= 0 { moved.zones = place(zones) }
-    if days >= 0 { moved.days = place(days) }
-    if twin >= 0 { moved.twin = place(twin) }
+    for role in roles { moved[role] = newIndex(self[role]) }
+    moved.watched = watched.map(newIndex)
+    moved.marks = marks.map(newIndex)
+    moved.series = series.map(newIndex)
+    moved.further = further.map(newIndex)
+    moved.origins = origins.map(newIndex)
+    moved.zoneSigns = zoneSigns.map(newIndex)
+    moved.kindSigns = kindSigns.map(newIndex)
+    moved.amountSigns = amountSigns.map(newIndex)
+    if zones >= 0 { moved.zones = newIndex(zones) }
+    if days >= 0 { moved.days = newIndex(days) }
+    if twin >= 0 { moved.twin = newIndex(twin) }
     return moved
   }
 }
@@ -128,7 +128,7 @@ struct GenericHeader {
   func timeName(_ column: Int) -> TimeName { TimeName(names[column]) }
 
   /// The index of the column with exactly this name, or else with the same name after folding.
-  func place(of name: String) -> Int? {
+  func index(of name: String) -> Int? {
     names.firstIndex(of: name) ?? names.firstIndex { foldedHeader($0) == foldedHeader(name) }
   }
 
@@ -146,7 +146,7 @@ struct GenericHeader {
   func picked(by filters: [RowFilter]) -> GenericHeader {
     let trimmed = { (text: String) in text.withField { Array($0.trimmed.bytes) } }
     let picks = filters.compactMap { filter in
-      place(of: filter.column).map { (place: $0, value: trimmed(filter.value)) }
+      index(of: filter.column).map { (place: $0, value: trimmed(filter.value)) }
     }
     guard !picks.isEmpty else { return self }
     var header = self

@@ -27,7 +27,7 @@ struct GenericDaySums {
   private static let tolerance = 0.011
 
   /// The amounts of a day.
-  private struct Day {
+  private struct AmountsOfDay {
     var count = 0
     var sum = 0.0
     /// The largest amount of rows that do not name an insulin. A row with the name of an insulin is a dose.
@@ -86,17 +86,17 @@ struct GenericDaySums {
     }
   }
 
-  private struct Column {
+  private struct SummedColumn {
     let role: GenericRole
     let name: String
     /// Whether the name has a word for a total, which may also be that of one meal.
     let isOfTotals: Bool
-    var days: [Int64: Day] = [:]
+    var days: [Int64: AmountsOfDay] = [:]
     /// The same amounts, where one at midnight is of the day before.
-    var daysBeforeMidnight: [Int64: Day] = [:]
+    var daysBeforeMidnight: [Int64: AmountsOfDay] = [:]
   }
 
-  private var columns: [Column]
+  private var columns: [SummedColumn]
   private var parts = Parts()
 
   /// Nil without columns of doses or carbohydrates, or if a person requires all rows.
@@ -104,7 +104,7 @@ struct GenericDaySums {
     columns = (GenericRole.doses + GenericRole.foods).compactMap { role in
       finding.name(of: role).map { name in
         let words = HeaderWords(name).words
-        return Column(role: role, name: name, isOfTotals: !words.isDisjoint(with: Self.totals))
+        return SummedColumn(role: role, name: name, isOfTotals: !words.isDisjoint(with: Self.totals))
       }
     }
     if columns.isEmpty || isForced { return nil }
@@ -131,8 +131,8 @@ struct GenericDaySums {
       let day = DeviceTime.day(of: seconds)
       let isMidnight = seconds == day * Self.secondsPerDay
       guard columns[index].days.count < Self.maxDays || columns[index].days[day] != nil else { continue }
-      columns[index].days[day, default: Day()].observe(amount, at: seconds, isNamed: isNamed)
-      columns[index].daysBeforeMidnight[isMidnight ? day - 1 : day, default: Day()].observe(
+      columns[index].days[day, default: AmountsOfDay()].observe(amount, at: seconds, isNamed: isNamed)
+      columns[index].daysBeforeMidnight[isMidnight ? day - 1 : day, default: AmountsOfDay()].observe(
         amount, at: seconds, isNamed: isNamed)
     }
   }
@@ -154,7 +154,7 @@ struct GenericDaySums {
     return nil
   }
 
-  private static func totalsFault(_ days: [Int64: Day]) -> String? {
+  private static func totalsFault(_ days: [Int64: AmountsOfDay]) -> String? {
     let (rises, falls) = days.values.reduce(into: (0, 0)) { $0 = ($0.0 + $1.rises, $0.1 + $1.falls) }
     if falls == 0, rises >= minRises {
       return "is named for totals, and its amounts rise in the course of each day"
@@ -163,7 +163,7 @@ struct GenericDaySums {
     return areOfDays ? "is named for totals, and has one amount for each day" : nil
   }
 
-  private static func haveSums(_ days: [Int64: Day]) -> Bool {
+  private static func haveSums(_ days: [Int64: AmountsOfDay]) -> Bool {
     let matching = days.values.filter(\.hasSum)
     let others = days.values.count { !$0.hasSum && !$0.isTooShort }
     let sums = Set(matching.map { ($0.largest * 100).rounded() })

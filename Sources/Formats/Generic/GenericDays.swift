@@ -20,7 +20,7 @@ struct GenericDays {
   private(set) var differ = false
 
   /// The index of the column of dates next to the column of times; nil unless there is exactly one.
-  static func place(in header: GenericHeader, _ columns: GenericColumns) -> Int? {
+  static func index(in header: GenericHeader, _ columns: GenericColumns) -> Int? {
     guard columns[.time] >= 0, columns[.date] < 0 else { return nil }
     let places = header.names.indices.filter { place in
       let (cells, name) = (header.cells(place), header.words[place].words)

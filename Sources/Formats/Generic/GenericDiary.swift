@@ -219,7 +219,7 @@ extension GenericFinding {
   /// The column that names the insulin of each dose. In each row with a dose, the cell of this column is
   /// empty, or names a known insulin or a use such as `bolus`. Nil if there is no such column, or more than
   /// one.
-  var placeOfInsulinNames: Int? {
+  var indexOfInsulinNames: Int? {
     let doses = columns[.insulin]
     guard doses >= 0 else { return nil }
     let rows = header.rows.filter { $0.indices.contains(doses) && !$0[doses].isEmpty }
@@ -239,31 +239,31 @@ extension GenericFinding {
 /// sum would be 230 U a day.
 enum AmountName {
   /// A meaning of a column: the words in its name that show the meaning, and its description in messages.
-  private struct Meaning {
+  private struct ColumnMeaning {
     let text: String
     let words: Set<String>
   }
 
   private static let ofBoth = [
-    Meaning(
+    ColumnMeaning(
       text: "holds a ratio, a factor or a limit",
       words: [
         "factor", "faktor", "goal", "icr", "index", "isf", "limit", "max", "maximum", "minimum",
         "ratio", "sensitivity", "target", "ziel", "zielwert",
       ]),
-    Meaning(
+    ColumnMeaning(
       text: "holds what is still active",
       words: [
         "active", "activa", "actieve", "actif", "aktiv", "aktives", "aktywna", "ativa", "attiva", "board",
         "bob", "cob", "iob", "restinsulin", "активный",
       ]),
-    Meaning(
+    ColumnMeaning(
       text: "holds a sum of the day",
       words: [
         "daily", "diaria", "diária", "gesamtinsulin", "gesamttagesdosis", "giornaliera", "journalière",
         "quotidienne", "tagesdosis", "tagesinsulin", "tagessumme", "tdd", "tdi",
       ]),
-    Meaning(
+    ColumnMeaning(
       text: "holds a running total",
       words: [
         "accumulated", "acumulada", "acumulado", "akkumuleret", "cumulata", "cumulated", "cumulatief",
@@ -273,7 +273,7 @@ enum AmountName {
         "累計",
         "累计",
       ]),
-    Meaning(
+    ColumnMeaning(
       text: "holds what was recommended",
       words: [
         "berechnet", "berechnete", "berechneter", "calculada", "calculado", "calculated", "calculée",
@@ -281,7 +281,7 @@ enum AmountName {
         "consigliata", "empfohlen", "empfohlene", "estimated", "proposed", "recomendada", "recomendado",
         "recommandée", "recommended", "sugerida", "suggested", "vorgeschlagen", "zalecana",
       ]),
-    Meaning(
+    ColumnMeaning(
       text: "holds a stock or its price",
       words: [
         "cost", "inventory", "kosten", "preis", "price", "remaining", "reservoir", "restante", "stock",
@@ -291,21 +291,21 @@ enum AmountName {
 
   private static let insulin =
     [
-      Meaning(
+      ColumnMeaning(
         text: "holds a rate",
         words: [
           "basalhastighed", "basalrate", "débit", "debiet", "h", "heure", "hora", "hour", "hr", "ora", "rate",
           "rates", "snelheid", "std", "stunde", "tasa", "timme", "tasso", "uur", "velocidad",
         ])
     ] + ofBoth + [
-      Meaning(
+      ColumnMeaning(
         text: "is in another unit than U",
         words: ["clicks", "kg", "mg", "ml", "mu", "ng", "nmol", "pmol", "µg", "µl", "µu", "μu"])
     ]
 
   private static let carbohydrates =
     ofBoth + [
-      Meaning(
+      ColumnMeaning(
         text: "is in another unit than g",
         words: [
           "%", "cup", "cups", "kg", "lb", "lbs", "mg", "mmol", "ounce", "ounces", "oz", "part", "parts",
@@ -320,7 +320,7 @@ enum AmountName {
   /// grams.
   static func reasonAgainstGrams(_ name: String) -> String? { reason(name, carbohydrates) }
 
-  private static func reason(_ name: String, _ meanings: [Meaning]) -> String? {
+  private static func reason(_ name: String, _ meanings: [ColumnMeaning]) -> String? {
     var words = HeaderWords(name).words.union(name.contains("%") ? ["%"] : [])
     // mySugr has the column `Meal Carbohydrates (Grams, Factor 1)`, which holds grams and not a factor.
     if !words.isDisjoint(with: ["gram", "gramm", "grammes", "grams"]) {

@@ -27,7 +27,7 @@ extension GenericFinding {
   private func signOfDoses(in value: Int) -> String? {
     guard !header.words[value].mentionsGlucose else { return nil }
     if header.words[value].mentionsInsulin { return "\(quoted([value])) has a word for insulin" }
-    let amounts = placesOfInsulin(besides: value)
+    let amounts = indexesOfInsulin(besides: value)
     let signs = header.names.indices.filter { $0 != value && !columns.hasTime(in: $0) && mayShowDoses($0) }
     for row in header.rows {
       let cell = { (place: Int) in row.indices.contains(place) ? row[place] : "" }
@@ -40,7 +40,7 @@ extension GenericFinding {
   }
 
   /// The columns with amounts of insulin, apart from a column of values.
-  func placesOfInsulin(besides value: Int) -> [Int] {
+  func indexesOfInsulin(besides value: Int) -> [Int] {
     header.names.indices.filter {
       $0 != value && header.words[$0].isInsulinAmount && header.content($0) == .number && !holdsCodes($0)
     }

@@ -8,7 +8,7 @@ extension GenericFinding {
   static func mapped(_ header: GenericHeader, _ request: ColumnRequest) -> GenericFinding? {
     var finding = GenericFinding(header: header)
     for (roleName, column) in request.map.sorted(by: { $0.key < $1.key }) {
-      guard let role = GenericRole(name: roleName), let place = header.place(of: column) else { return nil }
+      guard let role = GenericRole(name: roleName), let place = header.index(of: column) else { return nil }
       finding.columns[role == .utc ? .time : role] = place
     }
     finding.timesAreMappedAsUTC = request.map[GenericRole.utc.name] != nil
@@ -19,15 +19,15 @@ extension GenericFinding {
     }
     finding.addOptionalColumns(besides: Set(request.map.keys))
     if request.map[GenericRole.kind.name] == nil { finding.dropEventsNextToSensor() }
-    if finding.columns[.unit] < 0, let place = finding.placeOfNestedUnit(of: finding.columns[.value]) {
+    if finding.columns[.unit] < 0, let place = finding.indexOfNestedUnit(of: finding.columns[.value]) {
       finding.columns[.unit] = place
     }
     if request.map[GenericRole.unit.name] == nil, !request.isForced { finding.useOtherUnits() }
-    if finding.columns[.use] < 0, let place = finding.placeOfInsulinNames { finding.columns[.use] = place }
+    if finding.columns[.use] < 0, let place = finding.indexOfInsulinNames { finding.columns[.use] = place }
     guard finding.watchRows(request) else { return nil }
-    finding.columns.origins = finding.placesOfOrigins
+    finding.columns.origins = finding.indexesOfOrigins
     finding.columns.kindSigns = finding.kindSigns.map(\.place)
-    finding.columns.amountSigns = GenericAmountRows.places(in: finding)
+    finding.columns.amountSigns = GenericAmountRows.signColumns(in: finding)
     // Without a role for offsets in the map, a column of unclear offsets is ignored: a person who names
     // columns would have named it.
     if request.map[GenericRole.offset.name] == nil, finding.decideOffsets() != nil {
@@ -42,7 +42,7 @@ extension GenericFinding {
   /// - Returns: whether all columns that a person named exist.
   mutating func watchRows(_ request: ColumnRequest) -> Bool {
     let rows = request.rows
-    let places = rows.compactMap { header.place(of: $0.column) }
+    let places = rows.compactMap { header.index(of: $0.column) }
     guard places.count == rows.count else { return false }
     watches = zip(places, rows).map { WatchedColumn(place: $0, name: header.names[$0], use: .pick($1.value)) }
     let isNamed = columns[.value] >= 0 && header.words[columns[.value]].isGlucose

@@ -174,7 +174,7 @@ extension GenericFinding {
           + "give the zone of the times with --timezone, or name the column with --map offset=COLUMN")
     }
     // Places such as `Berlin` are not refused: the column may state where the person lives.
-    if let place = placeOfZones, let name = header.cells(place).first,
+    if let place = indexOfZones, let name = header.cells(place).first,
       ZonePlace.zone(of: name) == nil || Self.isNameOfZones(header.words[place])
     {
       return GenericProblem(
@@ -186,7 +186,7 @@ extension GenericFinding {
 
   /// The column in which rows name the time zones of their times; nil without one, or if the times state
   /// their offsets.
-  var placeOfZones: Int? {
+  var indexOfZones: Int? {
     guard columns[.offset] < 0, !hasTimesOfUTC else { return nil }
     let times = columns[.time] >= 0 ? header.cells(columns[.time]) : []
     guard times.isEmpty || !times.allSatisfy(Self.statesOffset) else { return nil }

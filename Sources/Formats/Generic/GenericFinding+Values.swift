@@ -46,7 +46,7 @@ extension GenericFinding {
 
   /// The member that states the unit of the member with the values, as `glucose.unit` does for
   /// `glucose.value`. Nil if there is no such member.
-  func placeOfNestedUnit(of value: Int) -> Int? {
+  func indexOfNestedUnit(of value: Int) -> Int? {
     guard value >= 0, let dot = header.names[value].lastIndex(of: ".") else { return nil }
     let parent = header.names[value][...dot]
     return header.names.indices.first { place in
@@ -85,7 +85,7 @@ extension GenericFinding {
   var unknownUnitProblem: GenericProblem? {
     let value = columns[.value]
     guard value >= 0, columns[.unit] < 0, header.words[value].isGlucose else { return nil }
-    let nested = placeOfNestedUnit(of: value)
+    let nested = indexOfNestedUnit(of: value)
     for place in header.names.indices
     where (header.words[place].role == .unit || place == nested) && !columns.isUsed(place) {
       let cells = header.cells(place)
@@ -118,7 +118,7 @@ extension GenericFinding {
   }
 
   private mutating func useNestedUnit(of value: Int) {
-    guard columns[.unit] < 0, let place = placeOfNestedUnit(of: value),
+    guard columns[.unit] < 0, let place = indexOfNestedUnit(of: value),
       header.cells(place).contains(where: GenericUnits.isOfGlucose)
     else { return }
     columns[.unit] = place
@@ -229,7 +229,7 @@ extension GenericFinding {
     let kinds = columns[.kind] >= 0 ? header.cells(columns[.kind]) : []
     if kinds.contains(where: { KindWord($0) != nil && HeaderWords($0).mentionsGlucose }) {
       needsKindWord = true
-    } else if let names = placeOfOtherNames {
+    } else if let names = indexOfOtherNames {
       // A unit of glucose does not prove that the values are glucose: laboratories use the same units for
       // many other measurements.
       let named = Set(header.cells(names).filter { HeaderWords($0).mentionsGlucose })

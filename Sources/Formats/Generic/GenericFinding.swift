@@ -221,12 +221,12 @@ extension GenericFinding {
         ?? finding.decideOffsets()
         ?? (request.zoneIsGiven ? finding.changingOffsetsProblem : finding.zoneNameProblem())
     }
-    finding.columns.zones = finding.placeOfZones ?? -1
-    finding.columns.further = finding.placesOfFurtherValues
-    finding.columns.origins = finding.placesOfOrigins
+    finding.columns.zones = finding.indexOfZones ?? -1
+    finding.columns.further = finding.indexesOfFurtherValues
+    finding.columns.origins = finding.indexesOfOrigins
     finding.columns.zoneSigns = finding.zoneSigns.map(\.place)
     finding.columns.kindSigns = finding.kindSigns.map(\.place)
-    finding.columns.days = GenericDays.place(in: finding.header, finding.columns) ?? -1
+    finding.columns.days = GenericDays.index(in: finding.header, finding.columns) ?? -1
     return finding
   }
 
@@ -269,11 +269,11 @@ extension GenericFinding {
       default: columns[role] = place
       }
     }
-    if columns[.offset] < 0, !mapped.contains(GenericRole.offset.name), let place = placeOfOffsets {
+    if columns[.offset] < 0, !mapped.contains(GenericRole.offset.name), let place = indexOfOffsets {
       columns[.offset] = place
     }
     guard columns[.kind] < 0, !mapped.contains(GenericRole.kind.name) else { return }
-    if let place = placeOfKindWords {
+    if let place = indexOfKindWords {
       columns[.kind] = place
       kindMayBeSource = header.words[place].isOrigin
     }
@@ -294,7 +294,7 @@ extension GenericFinding {
   }
 
   /// A column, whatever its name, in which each cell is an offset with a colon, such as `+02:00`.
-  private var placeOfOffsets: Int? {
+  private var indexOfOffsets: Int? {
     header.names.indices.first { place in
       let cells = columns.isUsed(place) ? [] : header.cells(place)
       return !cells.isEmpty
@@ -303,7 +303,7 @@ extension GenericFinding {
   }
 
   /// A column, whatever its name, in which each cell is a word for a kind, such as `CGM` or `Fingerstick`.
-  private var placeOfKindWords: Int? {
+  private var indexOfKindWords: Int? {
     header.names.indices.first { place in
       guard !columns.isUsed(place) else { return false }
       let cells = header.cells(place)
@@ -315,7 +315,7 @@ extension GenericFinding {
 
   /// A column in which each cell names what the value of its row measures, and some cells name other things
   /// than glucose.
-  var placeOfOtherNames: Int? {
+  var indexOfOtherNames: Int? {
     header.names.indices.first { place in
       let words = columns.isUsed(place) ? [] : header.cells(place).map(HeaderWords.init)
       return words.contains(where: \.namesOther) && words.allSatisfy { $0.namesOther || $0.mentionsGlucose }
@@ -355,7 +355,7 @@ extension GenericFinding {
 
   /// The first column that is named for something that only sensors have, and that is not empty; nil without
   /// one.
-  var placeOfSensorColumn: Int? {
+  var indexOfSensorColumn: Int? {
     header.names.indices.first {
       header.words[$0].isOfSensor && (header.rows.isEmpty || !header.cells($0).isEmpty)
     }
@@ -370,7 +370,7 @@ extension GenericFinding {
     if kinds >= 0 { return mealKindProblem(kinds) }
     // If the name of the values mentions glucose, one word that is the same in all rows separates nothing.
     let isNameless = columns[.value] >= 0 && !header.words[columns[.value]].isGlucose
-    let picked = rows.compactMap { header.place(of: $0.column) }
+    let picked = rows.compactMap { header.index(of: $0.column) }
     for place in header.names.indices
     where !columns.hasRole(place) && !picked.contains(place) && place != eventsPlace {
       let words = header.words[place]
@@ -403,7 +403,7 @@ extension GenericFinding {
     guard value >= 0, columns[.kind] < 0, !header.titleNamesGlucose, !header.words[value].mentionsGlucose,
       header.words[value].kind == nil
     else { return nil }
-    let picked = rows.compactMap { header.place(of: $0.column) }
+    let picked = rows.compactMap { header.index(of: $0.column) }
     for place in header.names.indices where !columns.hasRole(place) && !picked.contains(place) {
       guard header.words[place].isPossibleName else { continue }
       let cells = Set(header.cells(place).filter { CellContent($0) == .text })

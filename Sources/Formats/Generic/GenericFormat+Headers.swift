@@ -95,7 +95,7 @@ extension GenericFormat {
 
   /// The verdict for a row of another person, or for a row that was not selected; nil for a row to read.
   @inline(__always) mutating func leaveOut(
-    _ row: Row, at time: GenericTimeReader.Outcome, into out: inout BatchBuilder
+    _ row: Row, at time: GenericTimeReader.ReadTime, into out: inout BatchBuilder
   ) -> RowVerdict? {
     let isItem = if case .rejected = time { false } else { true }
     switch rows.choice(row, columns.watched, isItem: isItem) {

@@ -200,9 +200,9 @@ extension GenericFormat {
   }
 
   /// A hash of the texts that name the source of a row. It is equal for rows of the same source.
-  @inline(__always) func sourceKey(of row: Row, _ columns: GenericColumns) -> SourceKinds.Key {
+  @inline(__always) func sourceKey(of row: Row, _ columns: GenericColumns) -> SourceKinds.SourceKey {
     // These are the columns of `sourceColumns`. Creating its list for each row would be slow.
-    var key = SourceKinds.Key()
+    var key = SourceKinds.SourceKey()
     if finding.kindMayBeSource { key.add(row[columns[.kind]].trimmed.bytes) }
     for column in columns.origins where column >= 0 { key.add(row[column].trimmed.bytes) }
     if columns[.device] >= 0 { key.add(row[columns[.device]].trimmed.bytes) }
@@ -410,7 +410,7 @@ extension GenericFormat {
   /// - Throws: `Failure` of category `badInput` for a column that only sensors have, in an input whose times
   ///   are those of finger sticks.
   private func refuseContradictedHeader(_ hint: ImportHint) throws {
-    guard kind.contradictsHeader, !options.force, let place = finding.placeOfSensorColumn,
+    guard kind.contradictsHeader, !options.force, let place = finding.indexOfSensorColumn,
       !finding.columns.hasRole(place)
     else { return }
     let kinds = [ReadingKind.smbg, .cbg, .scan].map { kind in

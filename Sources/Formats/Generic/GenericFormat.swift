@@ -67,7 +67,7 @@ struct GenericFormat: ExportFormat {
   /// The sources that first occur after the surveyed rows; nil if all rows were surveyed, or none were.
   var lateSources: GenericLateSources?
   /// The source of the current row, if its reading must be held back.
-  private var bufferedKey: SourceKinds.Key?
+  private var bufferedKey: SourceKinds.SourceKey?
   private var instants = RepeatedInstants()
   /// The number of cells in the header.
   var headerCount = 0
@@ -254,14 +254,15 @@ struct GenericFormat: ExportFormat {
     diary != nil && diary?.readsValue(of: row, columns) == true
   }
 
-  @inline(__always) mutating func readTime(_ row: Row) -> GenericTimeReader.Outcome {
+  @inline(__always) mutating func readTime(_ row: Row) -> GenericTimeReader.ReadTime {
     let outcome =
       columns[.time] >= 0 ? times.read(row[columns[.time]]) : readParts(row, columns, isTrial: false)
     let named = times.instantIfUTC(outcome)
     return columns[.offset] >= 0 ? times.addingOffset(to: named, from: row[columns[.offset]]) : named
   }
 
-  mutating func readParts(_ row: Row, _ columns: GenericColumns, isTrial: Bool) -> GenericTimeReader.Outcome {
+  mutating func readParts(_ row: Row, _ columns: GenericColumns, isTrial: Bool) -> GenericTimeReader.ReadTime
+  {
     let (date, clock) = (row[columns[.date]], row[columns[.clock]])
     guard mergedDates != nil else { return times.read(date: date, clock: clock) }
     let outcome = mergedDates?.read(date, clock, line: row.line, isTrial: isTrial) { [times] in
@@ -271,7 +272,7 @@ struct GenericFormat: ExportFormat {
   }
 
   /// Whether a time states an offset and the first one does not, or the reverse.
-  @inline(__always) private mutating func mixesOffsets(_ outcome: GenericTimeReader.Outcome) -> Bool {
+  @inline(__always) private mutating func mixesOffsets(_ outcome: GenericTimeReader.ReadTime) -> Bool {
     if options.force { return false }
     let states = outcome.statesOffset
     if let statesOffset { return statesOffset != states }
@@ -280,7 +281,7 @@ struct GenericFormat: ExportFormat {
   }
 
   @inline(__always) private mutating func readValue(
-    _ row: Row, at outcome: GenericTimeReader.Outcome, into out: inout BatchBuilder
+    _ row: Row, at outcome: GenericTimeReader.ReadTime, into out: inout BatchBuilder
   ) {
     guard columns[.value] >= 0 else { return }
     let value = row[columns[.value]].trimmed
@@ -325,7 +326,7 @@ struct GenericFormat: ExportFormat {
   }
 
   private mutating func buffer(
-    _ reading: Reading, _ row: Row, of key: SourceKinds.Key, into out: inout BatchBuilder
+    _ reading: Reading, _ row: Row, of key: SourceKinds.SourceKey, into out: inout BatchBuilder
   ) {
     bufferedKey = nil
     lateSources?.buffer(reading, row, of: key, into: &out)
@@ -350,7 +351,7 @@ struct GenericFormat: ExportFormat {
 
   /// Reads a finger stick in a row that also has a sensor's value.
   private mutating func readStick(
-    _ row: Row, at outcome: GenericTimeReader.Outcome, into out: inout BatchBuilder
+    _ row: Row, at outcome: GenericTimeReader.ReadTime, into out: inout BatchBuilder
   ) {
     let field = row[columns[.smbg]].trimmed
     let cell = units.readStick(field, unit: row[columns[.unit]])
@@ -359,7 +360,7 @@ struct GenericFormat: ExportFormat {
   }
 
   private mutating func readKetone(
-    _ row: Row, at outcome: GenericTimeReader.Outcome, into out: inout BatchBuilder
+    _ row: Row, at outcome: GenericTimeReader.ReadTime, into out: inout BatchBuilder
   ) {
     let field = row[columns[.ketone]].trimmed
     switch zeros.ketone(field, mark: units.mark) {
@@ -375,7 +376,7 @@ struct GenericFormat: ExportFormat {
   }
 
   @inline(__always) private mutating func add(
-    _ word: KindWord, _ cell: CellValue, _ row: Row, at outcome: GenericTimeReader.Outcome,
+    _ word: KindWord, _ cell: CellValue, _ row: Row, at outcome: GenericTimeReader.ReadTime,
     into out: inout BatchBuilder
   ) {
     switch cell {
@@ -415,7 +416,7 @@ struct GenericFormat: ExportFormat {
   /// The shown time, and the number that identifies the reading if the time does not: the record number in
   /// the row, or the instant.
   @inline(__always) private func position(
-    _ row: Row, _ outcome: GenericTimeReader.Outcome
+    _ row: Row, _ outcome: GenericTimeReader.ReadTime
   ) -> (ShownTime, tick: Int64?)? {
     var (time, tick): (ShownTime, Int64?)
     switch outcome {

@@ -17,7 +17,7 @@ struct GenericFurtherValues {
   /// column of values. These rows must be the majority.
   private static let maxRowsWithBoth = 64
 
-  private struct Candidate {
+  private struct FurtherColumn {
     /// Whether the column's name mentions glucose. Its numbers may then be glucose even next to other values.
     let mentionsGlucose: Bool
     var isOther = false
@@ -55,7 +55,7 @@ struct GenericFurtherValues {
     }
   }
 
-  private var candidates: [Candidate]
+  private var candidates: [FurtherColumn]
   private var valuesHaveDecimals = false
   /// Whether a row can still show a further column.
   private(set) var isActive: Bool
@@ -64,7 +64,7 @@ struct GenericFurtherValues {
   init(_ finding: GenericFinding, isForced: Bool) {
     candidates = finding.columns.further.map { place in
       let words = finding.header.words[place]
-      return Candidate(mentionsGlucose: words.mentionsGlucose && !words.namesNoValue)
+      return FurtherColumn(mentionsGlucose: words.mentionsGlucose && !words.namesNoValue)
     }
     isActive = !candidates.isEmpty && !isForced
   }
@@ -74,7 +74,7 @@ struct GenericFurtherValues {
   /// - Parameters:
   ///   - places: the indexes of the columns in the row, in the order of `GenericColumns.further`.
   ///   - value: the content of the row's column of values; nil if that is empty.
-  mutating func observe(_ row: Row, _ places: [Int], value: Value?, _ mark: DecimalMark) {
+  mutating func observe(_ row: Row, _ places: [Int], value: ValueCell?, _ mark: DecimalMark) {
     if case .number(let number) = value, number != number.rounded() { valuesHaveDecimals = true }
     for (index, place) in zip(candidates.indices, places) where !candidates[index].isOther {
       if value != nil, candidates[index].mentionsGlucose { continue }
@@ -90,7 +90,7 @@ struct GenericFurtherValues {
   }
 
   /// The content of a row's cell in the column of values.
-  enum Value {
+  enum ValueCell {
     case number(Double)
     /// LO, HI, or text.
     case other
@@ -107,7 +107,7 @@ struct GenericFurtherValues {
 
 extension GenericFinding {
   /// The columns that are not read, and may hold glucose if their numbers look like it.
-  var placesOfFurtherValues: [Int] {
+  var indexesOfFurtherValues: [Int] {
     guard columns[.value] >= 0 else { return [] }
     return header.names.indices.filter { place in
       // A column named `Meter` may hold the values of a meter instead of its model. So it is examined even if
@@ -147,7 +147,7 @@ extension GenericFormat {
     further.observe(row, columns.further, value: value(of: row), units.mark)
   }
 
-  private func value(of row: Row) -> GenericFurtherValues.Value? {
+  private func value(of row: Row) -> GenericFurtherValues.ValueCell? {
     let cell = row[columns[.value]].trimmed
     if let number = cell.number(units.mark) ?? cell.jsonNumber, number != 0 { return .number(number) }
     if columns[.smbg] >= 0, !row[columns[.smbg]].trimmed.isEmpty { return .other }

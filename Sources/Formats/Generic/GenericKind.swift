@@ -26,7 +26,7 @@ struct GenericKind {
   private var automatic: Cadence?
   /// A cache of the words for the kinds of the last rows' sources. If a word is nil, nothing shows the kind
   /// of the source, and the word of the row counts.
-  private var words: [(key: SourceKinds.Key, word: KindWord?)] = []
+  private var words: [(key: SourceKinds.SourceKey, word: KindWord?)] = []
   /// The maximum size of `words`. Few tables have more sources; the word of a further source is searched
   /// again in each row.
   private static let maxWords = 16
@@ -64,7 +64,7 @@ struct GenericKind {
     if let given { return (given, .given) }
     let value = finding.columns[.value]
     if value >= 0, let named = finding.kindOfColumn(value) { return (named, .read) }
-    return finding.placeOfSensorColumn == nil ? (nil, .inferred) : (.cbg, .read)
+    return finding.indexOfSensorColumn == nil ? (nil, .inferred) : (.cbg, .read)
   }
 
   /// Whether all rows of the head have a word for their kind.
@@ -87,14 +87,14 @@ struct GenericKind {
 
   /// Records the time of a reading whose row has no word for its kind.
   mutating func observe(
-    _ seconds: Int64, of key: SourceKinds.Key, label: SourceKinds.Label = SourceKinds.Label(texts: [])
+    _ seconds: Int64, of key: SourceKinds.SourceKey, label: SourceKinds.Label = SourceKinds.Label(texts: [])
   ) {
     if isUndecided { cadence.observe(seconds, series: key.hash) }
     sources?.observe(seconds, of: key, label: label)
   }
 
   /// Whether the label of a source is already recorded. If not, the caller must create it, which is slow.
-  func knows(_ key: SourceKinds.Key) -> Bool { sources?.knows(key) != false }
+  func knows(_ key: SourceKinds.SourceKey) -> Bool { sources?.knows(key) != false }
 
   /// Determines the kind if the first rows show the intervals of a sensor. Other intervals prove nothing.
   /// Each of several sources is still judged by its own times.
@@ -149,7 +149,7 @@ struct GenericKind {
 
   /// The cached word for the kind of a source. The outer optional is nil if the source is not cached; the
   /// inner one is nil if nothing shows its kind.
-  @inline(__always) func knownWord(of key: SourceKinds.Key) -> KindWord?? {
+  @inline(__always) func knownWord(of key: SourceKinds.SourceKey) -> KindWord?? {
     for known in words where known.key == key { return .some(known.word) }
     return nil
   }
@@ -162,7 +162,7 @@ struct GenericKind {
 
   /// Whether the kind of a source is unknown because it first occurs after the kinds were decided. Always
   /// false for a table without a sensor.
-  func isUnseen(_ key: SourceKinds.Key, _ texts: [String]) -> Bool {
+  func isUnseen(_ key: SourceKinds.SourceKey, _ texts: [String]) -> Bool {
     guard let sources, isHistory, !isReadFromHeader, !sources.isFull, !texts.isEmpty,
       sources.deviceKind(of: key) == nil
     else { return false }
@@ -171,14 +171,14 @@ struct GenericKind {
   }
 
   /// Finds and caches the word for the kind of a source; nil if nothing shows it.
-  mutating func findWord(of key: SourceKinds.Key, _ texts: [String]) -> KindWord? {
+  mutating func findWord(of key: SourceKinds.SourceKey, _ texts: [String]) -> KindWord? {
     let found = findWord(key, texts)
     if words.count == Self.maxWords { words.removeFirst() }
     words.append((key, found))
     return found
   }
 
-  private func findWord(_ key: SourceKinds.Key, _ texts: [String]) -> KindWord? {
+  private func findWord(_ key: SourceKinds.SourceKey, _ texts: [String]) -> KindWord? {
     let stated = SourceName.deviceKind(of: texts)
     let deviceKind =
       stated ?? sources?.deviceKind(of: key) ?? (isReadFromHeader ? nil : deviceKind(named: texts))

@@ -7,14 +7,14 @@ import Logbook
 /// The kind that the person gave is kept, since a name in a row may be that of a program. A warning is shown,
 /// since the person may have meant only the other rows.
 struct GenericKindSigns {
-  private struct Sign: Hashable {
+  private struct KindSign: Hashable {
     let column: String
     let value: String
     let deviceKind: SourceKinds.DeviceKind
   }
 
   /// A column, with the kinds of device that its cells state.
-  private struct Column {
+  private struct DeviceColumn {
     let name: String
     let areMarks: Bool
     var deviceKinds: [[UInt8]: SourceKinds.DeviceKind] = [:]
@@ -24,8 +24,8 @@ struct GenericKindSigns {
   private static let maxSigns = 2
 
   private let kind: ReadingKind
-  private var columns: [Column]
-  private var counts: [Sign: Int] = [:]
+  private var columns: [DeviceColumn]
+  private var counts: [KindSign: Int] = [:]
   private var total = 0
 
   /// - Parameters:
@@ -35,7 +35,7 @@ struct GenericKindSigns {
   init?(_ kind: ReadingKind?, _ columns: [(name: String, areMarks: Bool)]) {
     guard let kind, kind != .ketone, !columns.isEmpty else { return nil }
     self.kind = kind
-    self.columns = columns.map { Column(name: $0.name, areMarks: $0.areMarks) }
+    self.columns = columns.map { DeviceColumn(name: $0.name, areMarks: $0.areMarks) }
   }
 
   /// Compares the devices that a row names with the kind of its reading.
@@ -45,7 +45,7 @@ struct GenericKindSigns {
       let cell = row[place].trimmed
       guard !cell.isEmpty, own == kind, let deviceKind = deviceKind(of: cell, in: index) else { continue }
       if (deviceKind == .meter) == (kind == .smbg) { continue }
-      counts[Sign(column: columns[index].name, value: cell.text, deviceKind: deviceKind), default: 0] += 1
+      counts[KindSign(column: columns[index].name, value: cell.text, deviceKind: deviceKind), default: 0] += 1
       return
     }
   }
@@ -99,7 +99,7 @@ extension GenericFinding {
 
   /// The columns that are named for the device or the method that measured the values. Words of other columns
   /// show nothing: `CGM alarm` is why a person measured, a `Guardian` may be a parent, and `MiniMed` a pump.
-  var placesOfOrigins: [Int] {
+  var indexesOfOrigins: [Int] {
     header.names.indices.filter { place in
       let words = header.words[place]
       guard words.isOrigin, !columns.hasRole(place) else { return false }

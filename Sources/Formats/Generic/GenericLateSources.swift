@@ -5,7 +5,7 @@ import Logbook
 /// Readings of sources that first occur after the surveyed rows of a long table: a person may have bought a
 /// meter later. The readings are held back until their times show what measured them.
 struct GenericLateSources {
-  private struct Source {
+  private struct LateSource {
     var readings: [Reading] = []
     var rejections: [Rejection] = []
     var cadence = Cadence()
@@ -23,19 +23,22 @@ struct GenericLateSources {
     "a device or source that only later rows have, and nothing shows whether it is a sensor or a meter; import its rows with "
     + "--where and --kind"
 
-  private var buffered: [SourceKinds.Key: Source] = [:]
-  private var decided: [SourceKinds.Key: KindWord] = [:]
+  private var buffered: [SourceKinds.SourceKey: LateSource] = [:]
+  private var decided: [SourceKinds.SourceKey: KindWord] = [:]
 
   /// The kind of a source, if the times of its readings have shown it.
-  func word(of key: SourceKinds.Key) -> KindWord? { decided.isEmpty ? nil : decided[key] }
+  func word(of key: SourceKinds.SourceKey) -> KindWord? { decided.isEmpty ? nil : decided[key] }
 
   /// Whether the readings of a source can be held back. They cannot if there are too many sources.
-  func canBuffer(_ key: SourceKinds.Key) -> Bool { buffered[key] != nil || buffered.count < Self.maxSources }
+  func canBuffer(_ key: SourceKinds.SourceKey) -> Bool {
+    buffered[key] != nil || buffered.count < Self.maxSources
+  }
 
   /// Holds a reading back. Once the times of its source show the kind, adds all readings of this source.
-  mutating func buffer(_ reading: Reading, _ row: Row, of key: SourceKinds.Key, into out: inout BatchBuilder)
-  {
-    var source = buffered[key] ?? Source()
+  mutating func buffer(
+    _ reading: Reading, _ row: Row, of key: SourceKinds.SourceKey, into out: inout BatchBuilder
+  ) {
+    var source = buffered[key] ?? LateSource()
     source.readings.append(reading)
     source.rejections.append(row.rejection(Self.reason))
     source.cadence.observe(reading.deviceTime.seconds, series: 0)
@@ -61,7 +64,7 @@ struct GenericLateSources {
     }
   }
 
-  private mutating func addBuffered(_ key: SourceKinds.Key, into out: inout BatchBuilder) {
+  private mutating func addBuffered(_ key: SourceKinds.SourceKey, into out: inout BatchBuilder) {
     guard let source = buffered.removeValue(forKey: key) else { return }
     guard let word = decided[key] else {
       for rejection in source.rejections { out.reject(rejection) }

@@ -9,7 +9,7 @@ extension GenericFinding {
   /// Uses the column of named offsets, or returns the problem that only a person knows whether the times are
   /// local or UTC.
   mutating func decideNamedOffsets() -> GenericProblem? {
-    guard let place = placeOfNamedOffsets else { return nil }
+    guard let place = indexOfNamedOffsets else { return nil }
     if timesStateOffsets || hasTimesOfUTC || namesLocalTimes {
       columns[.offset] = place
       return nil
@@ -40,11 +40,11 @@ extension GenericFinding {
   /// Adds the column of named offsets to the choices of another problem, so that each suggested command reads
   /// it.
   func withNamedOffsets(_ problem: GenericProblem) -> GenericProblem {
-    guard let place = placeOfNamedOffsets, !timesStateOffsets else { return problem }
+    guard let place = indexOfNamedOffsets, !timesStateOffsets else { return problem }
     return problem.with(offsets: place)
   }
 
-  private var placeOfNamedOffsets: Int? {
+  private var indexOfNamedOffsets: Int? {
     guard columns[.offset] < 0 else { return nil }
     return header.names.indices.first { place in
       let cells = columns.isUsed(place) ? [] : header.cells(place)

@@ -11,10 +11,10 @@ extension GenericFinding {
   ///
   /// Nil if the name of the values has a word or a unit for glucose. Nil also if the units can be those of
   /// another column with amounts.
-  private func placeOfOtherUnits(of value: Int) -> Int? {
+  private func indexOfOtherUnits(of value: Int) -> Int? {
     guard value >= 0, !header.words[value].isGlucose, header.words[value].unit == nil else { return nil }
     let foods = header.names.indices.filter { header.words[$0].namesFood && header.content($0) == .number }
-    let amounts = placesOfInsulin(besides: value) + foods
+    let amounts = indexesOfInsulin(besides: value) + foods
     let isOfOthers = header.rows.contains { row in
       amounts.contains { row.indices.contains($0) && $0 != value && !row[$0].isEmpty }
     }
@@ -30,7 +30,7 @@ extension GenericFinding {
   /// Reads the units of a mapped column of values also if the head has none of glucose. A row in another unit
   /// is then not read as glucose.
   mutating func useOtherUnits() {
-    guard valueIsMapped, columns[.unit] < 0, let place = placeOfOtherUnits(of: columns[.value]),
+    guard valueIsMapped, columns[.unit] < 0, let place = indexOfOtherUnits(of: columns[.value]),
       !columns.isUsed(place)
     else { return }
     columns[.unit] = place
@@ -40,7 +40,7 @@ extension GenericFinding {
   /// The sign that the values of a column are not glucose, as text for a message. The head has units, and
   /// none of them is one of glucose.
   func signOfOtherUnits(of value: Int) -> String? {
-    guard let place = placeOfOtherUnits(of: value), let cell = header.cells(place).first else { return nil }
+    guard let place = indexOfOtherUnits(of: value), let cell = header.cells(place).first else { return nil }
     return "\(shownName(cell)) in \(quoted([place])) is not a unit of glucose"
   }
 }

@@ -4,7 +4,7 @@ import Logbook
 
 /// A column that decides which rows of a generic input are read.
 struct WatchedColumn {
-  enum Use {
+  enum WatchUse {
     /// Only rows with this value are read.
     case pick(String)
     /// The column identifies the person.
@@ -26,7 +26,7 @@ struct WatchedColumn {
   /// The index of the column in the header.
   let place: Int
   let name: String
-  let use: Use
+  let use: WatchUse
 
   /// Whether a person selects rows by the column.
   var isPick: Bool { if case .pick = use { true } else { false } }
@@ -64,7 +64,7 @@ struct GenericRows {
     /// The different values found before the wanted one.
     private var seenValues: Set<[UInt8]> = []
     /// The different persons among `seenValues`. One person may be written in several ways.
-    private var seenPersons: Set<PersonWord.Key> = []
+    private var seenPersons: Set<PersonWord.PersonKey> = []
     /// Whether the column identifies persons.
     private let isOfPersons: Bool
     /// A cache of comparisons: whether a value means the same person as the wanted value.
@@ -123,7 +123,7 @@ struct GenericRows {
         let bytes = Array(cell.bytes)
         if case .possibleName = watch.use, !Self.mayBeName(bytes) || MealMark.isMark(cell.text) { return nil }
         if norm == nil { norm = bytes }
-        return norm == bytes || norm.map(PersonWord.Key.init) == PersonWord.Key(bytes)
+        return norm == bytes || norm.map(PersonWord.PersonKey.init) == PersonWord.PersonKey(bytes)
           ? nil : "another \(shownName(watch.name)) than above, which may be another person's"
       case .flag:
         if norm == nil { norm = Array(cell.bytes) }
@@ -154,7 +154,7 @@ struct GenericRows {
       if wanted != nil { return isWanted(cell) }
       let bytes = Array(cell.bytes)
       guard isItem, !cell.isEmpty, seenValues.insert(bytes).inserted,
-        !isOfPersons || seenPersons.insert(PersonWord.Key(bytes)).inserted,
+        !isOfPersons || seenPersons.insert(PersonWord.PersonKey(bytes)).inserted,
         (isOfPersons ? seenPersons.count : seenValues.count) == number
       else { return false }
       (wanted, seenValues, seenPersons) = (bytes, [], [])
@@ -168,20 +168,20 @@ struct GenericRows {
       guard isOfPersons, !cell.isEmpty else { return false }
       let bytes = Array(cell.bytes)
       if let known = known[bytes] { return known }
-      let isSame = PersonWord.Key(bytes) == PersonWord.Key(wanted)
+      let isSame = PersonWord.PersonKey(bytes) == PersonWord.PersonKey(wanted)
       if known.count < GenericRows.maxValues { known[bytes] = isSame }
       return isSame
     }
 
     /// The number of different values. Different spellings of one person count as one value.
-    var valueCount: Int { isOfPersons ? Set(values.map(PersonWord.Key.init)).count : values.count }
+    var valueCount: Int { isOfPersons ? Set(values.map(PersonWord.PersonKey.init)).count : values.count }
 
     /// Whether all rows have one name, which may be that of their person.
     var namesOnePerson: Bool {
       guard case .possibleName = watch.use, let first, emptyCount == 0, count >= minOfName else {
         return false
       }
-      return Set(values.map(PersonWord.Key.init)).count == 1 && PersonWord.isName(first)
+      return Set(values.map(PersonWord.PersonKey.init)).count == 1 && PersonWord.isName(first)
     }
 
     /// Whether a value consists of words and may name a person. `Reading 7` names a row instead.
@@ -201,7 +201,7 @@ struct GenericRows {
       case .possiblePerson:
         return values.count < GenericRows.maxValues && count > 2 * values.count && !areOfDays
       case .possibleName:
-        return Set(values.map(PersonWord.Key.init)).count > 1 && values.allSatisfy(Self.mayBeName)
+        return Set(values.map(PersonWord.PersonKey.init)).count > 1 && values.allSatisfy(Self.mayBeName)
           && !values.allSatisfy { MealMark.isMark(String(decoding: $0, as: UTF8.self)) }
       case .flag, .deviceMark, .words: return false
       }
@@ -255,7 +255,7 @@ struct GenericRows {
   }
 
   /// The decision whether to read a row.
-  enum Choice: Equatable {
+  enum RowChoice: Equatable {
     case read
     /// Leave out the row: in the column with this name, it has another value than the selected one.
     case leaveOut(String)
@@ -456,12 +456,12 @@ struct GenericRows {
   /// - Parameters:
   ///   - watched: the indexes of the columns in the row.
   ///   - isItem: whether the row has a time.
-  @inline(__always) mutating func choice(_ row: Row, _ watched: [Int], isItem: Bool) -> Choice {
+  @inline(__always) mutating func choice(_ row: Row, _ watched: [Int], isItem: Bool) -> RowChoice {
     if columns.isEmpty { return .read }
     return choiceByColumns(row, watched, isItem)
   }
 
-  private mutating func choiceByColumns(_ row: Row, _ watched: [Int], _ isItem: Bool) -> Choice {
+  private mutating func choiceByColumns(_ row: Row, _ watched: [Int], _ isItem: Bool) -> RowChoice {
     for (index, place) in zip(columns.indices, watched)
     where columns[index].number == nil && columns[index].wanted != nil {
       let cell = row[place].trimmed

@@ -67,7 +67,7 @@ struct GenericHalfDays {
   private static let eveningHours: ClosedRange<Int64> = 5...11
 
   /// The consecutive rows of one day.
-  private struct Day {
+  private struct RowsOfDay {
     let number: Int64
     var last: Int64
     var isUp = false
@@ -77,7 +77,7 @@ struct GenericHalfDays {
   /// Whether a time was before 1:00 or after 12:59, so that the clock has 24 hours. Later times are then
   /// ignored.
   private var isWhole = false
-  private var day: Day?
+  private var day: RowsOfDay?
   private var dayCount = 0
   private var goesUp = false
   private var goesDown = false
@@ -106,7 +106,7 @@ struct GenericHalfDays {
     guard var day, day.number == number else {
       if let day { if number > day.number { goesUp = true } else { goesDown = true } }
       closeDay()
-      day = Day(number: number, last: seconds)
+      day = RowsOfDay(number: number, last: seconds)
       dayCount += 1
       return
     }
@@ -184,7 +184,7 @@ struct GenericMergedDates {
   }
 
   /// Whether the surveyed dates rise or fall, in one order of day and month.
-  private struct Days {
+  private struct DateDirection {
     private var last: Int64?
     private var rises = false
     private var falls = false
@@ -202,7 +202,7 @@ struct GenericMergedDates {
   private var date: [UInt8] = []
   private var lastClock: Int?
   private var lastLine: Int64 = 0
-  private var days: [DateOrder: Days] = [:]
+  private var days: [DateOrder: DateDirection] = [:]
   /// Whether the dates of the whole table are in descending order; nil if that is not known.
   private var descends: Bool?
 
@@ -224,7 +224,7 @@ struct GenericMergedDates {
       times.order = order
       switch times.read(date: dateCell, clock: clock) {
       case .shown(let time), .instant(let time, _):
-        days[order, default: Days()].observe(time.deviceTime.seconds / 86_400)
+        days[order, default: DateDirection()].observe(time.deviceTime.seconds / 86_400)
       case .rejected: break
       }
     }
@@ -248,8 +248,8 @@ struct GenericMergedDates {
   ///   - isTrial: whether the direction of the dates is not known yet, so that it is not checked.
   mutating func read(
     _ dateCell: Field, _ clock: Field, line: Int64, isTrial: Bool,
-    by read: (Field, Field) -> GenericTimeReader.Outcome
-  ) -> GenericTimeReader.Outcome {
+    by read: (Field, Field) -> GenericTimeReader.ReadTime
+  ) -> GenericTimeReader.ReadTime {
     if line > lastLine + 1 { forget() }
     lastLine = line
     return switch resolve(dateCell.trimmed, clock.trimmed, isTrial: isTrial) {

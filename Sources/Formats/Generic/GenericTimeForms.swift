@@ -11,13 +11,13 @@ import Logbook
 /// other notation are 13 or later. Up to a tenth of the dates may differ from this rule, since a person may
 /// have typed or pasted some rows.
 struct GenericTimeForms {
-  private struct Form: Hashable {
+  private struct DateForm: Hashable {
     let separator: UInt8
     let hasLongYear: Bool
     let hasHalfDay: Bool
   }
 
-  private struct Days {
+  private struct DayHalves {
     var early = 0
     var late = 0
 
@@ -36,8 +36,8 @@ struct GenericTimeForms {
   private var dayBeforeMonth: Int64?
   private var withOffset: Int64?
   private var withoutOffset: Int64?
-  private var yearFirst = Days()
-  private var forms: [Form: Days] = [:]
+  private var yearFirst = DayHalves()
+  private var forms: [DateForm: DayHalves] = [:]
 
   private var zone: String?
   private var lastZone: [UInt8] = []
@@ -135,7 +135,7 @@ struct GenericTimeForms {
       observeYearFirst(isLate: day > 12)
     case .open(let first, let second, let separator):
       let hasHalfDay = cell.ambiguousTime?.hasHalfDay ?? false
-      let form = Form(
+      let form = DateForm(
         separator: separator, hasLongYear: date.length >= 8 && cell.hasLongYear(date),
         hasHalfDay: hasHalfDay)
       add(form, isLate: max(first, second) > 12)
@@ -155,9 +155,13 @@ struct GenericTimeForms {
     if isLate { yearFirst.late += 1 } else { yearFirst.early += 1 }
   }
 
-  private mutating func add(_ form: Form, isLate: Bool) {
+  private mutating func add(_ form: DateForm, isLate: Bool) {
     guard forms[form] != nil || forms.count < Self.maxForms else { return }
-    if isLate { forms[form, default: Days()].late += 1 } else { forms[form, default: Days()].early += 1 }
+    if isLate {
+      forms[form, default: DayHalves()].late += 1
+    } else {
+      forms[form, default: DayHalves()].early += 1
+    }
   }
 
   /// The reason why the times cannot be read; nil if they can be read.

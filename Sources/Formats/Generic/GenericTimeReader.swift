@@ -4,7 +4,7 @@ import Logbook
 
 /// Reads the times of a generic input, in any notation with a complete date and time of day.
 struct GenericTimeReader {
-  enum Outcome {
+  enum ReadTime {
     /// A shown time, with its offset if it states one.
     case shown(ShownTime)
     /// An instant counted since 1970.
@@ -42,14 +42,14 @@ struct GenericTimeReader {
     zoneOffsets = ZoneOffsets(zone)
   }
 
-  @inline(__always) mutating func read(_ field: Field) -> Outcome {
+  @inline(__always) mutating func read(_ field: Field) -> ReadTime {
     if let time = field.yearFirstTime {
       return time.utcOffset == nil ? .shown(time) : outcomeWithOffset(time, field)
     }
     return readOther(field.count > Field.maxNameBytes ? field : field.trimmed)
   }
 
-  private mutating func readOther(_ field: Field) -> Outcome {
+  private mutating func readOther(_ field: Field) -> ReadTime {
     if field.count > Field.maxNameBytes { return .rejected(Self.unknownForm) }
     if field.isEmpty { return .rejected("no time") }
     if let milliseconds = field.epochMilliseconds { return instant(milliseconds) }
@@ -66,7 +66,7 @@ struct GenericTimeReader {
   }
 
   /// Reads a date in one cell and a time of day in another.
-  func read(date: Field, clock: Field) -> Outcome {
+  func read(date: Field, clock: Field) -> ReadTime {
     let (date, clock) = (date.trimmed, clock.trimmed)
     if date.isEmpty { return .rejected("no date") }
     if clock.isEmpty { return .rejected("a date without a time of day") }
@@ -91,7 +91,7 @@ struct GenericTimeReader {
   }
 
   /// The time as an instant, if the name of its column states UTC.
-  @inline(__always) mutating func instantIfUTC(_ outcome: Outcome) -> Outcome {
+  @inline(__always) mutating func instantIfUTC(_ outcome: ReadTime) -> ReadTime {
     guard isUTC, case .shown(let time) = outcome, time.utcOffset ?? 0 == 0 else { return outcome }
     guard LogbookZone.movable.contains(time.deviceTime.seconds) else {
       return .shown(ShownTime(time.deviceTime, utcOffset: 0))
@@ -102,7 +102,7 @@ struct GenericTimeReader {
   /// The outcome for a time with an offset. No clock shows `Z`, so such a time is an instant, and is shown in
   /// the zone of the logbook. A time with `+00:00` is kept as it is, since a phone in London may have shown
   /// it.
-  private mutating func outcomeWithOffset(_ time: ShownTime, _ field: Field) -> Outcome {
+  private mutating func outcomeWithOffset(_ time: ShownTime, _ field: Field) -> ReadTime {
     guard time.utcOffset == 0, LogbookZone.movable.contains(time.deviceTime.seconds) else {
       return .shown(time)
     }
@@ -112,7 +112,7 @@ struct GenericTimeReader {
   }
 
   /// The time with the offset in `cell`, another cell of the same row.
-  mutating func addingOffset(to outcome: Outcome, from cell: Field) -> Outcome {
+  mutating func addingOffset(to outcome: ReadTime, from cell: Field) -> ReadTime {
     if case .rejected = outcome { return outcome }
     let cell = cell.trimmed
     if cell.equalsFolded("GMT") { isBritish = true }
@@ -132,7 +132,7 @@ struct GenericTimeReader {
     }
   }
 
-  private func outcome(ofAmbiguous open: AmbiguousTime) -> Outcome {
+  private func outcome(ofAmbiguous open: AmbiguousTime) -> ReadTime {
     guard let order else {
       return .rejected("the order of day and month is unclear in this date")
     }
@@ -140,7 +140,7 @@ struct GenericTimeReader {
     return .shown(ShownTime(time))
   }
 
-  private func outcome(ofSerial number: Double) -> Outcome {
+  private func outcome(ofSerial number: Double) -> ReadTime {
     guard takesSerials else {
       return .rejected(
         "a spreadsheet's day number instead of a time; save the times as text, or use --map time=…")
@@ -150,7 +150,7 @@ struct GenericTimeReader {
     return .shown(ShownTime(DeviceTime(seconds: Int64(((number - 25_569) * 86_400).rounded()))))
   }
 
-  private mutating func instant(_ milliseconds: Int64) -> Outcome {
+  private mutating func instant(_ milliseconds: Int64) -> ReadTime {
     let seconds = milliseconds / 1000
     return .instant(zoneOffsets.shown(utc: seconds), milliseconds: milliseconds)
   }
@@ -186,13 +186,13 @@ struct RepeatedInstants {
 
 /// A date without its time of day.
 struct GenericDate {
-  enum Form {
+  enum DateParts {
     case decided(month: Int, day: Int)
     case open(first: Int, second: Int, separator: UInt8)
   }
 
   let year: Int
-  let form: Form
+  let form: DateParts
   /// The number of bytes of the date.
   let length: Int
 

@@ -95,7 +95,7 @@ extension OtherSubject {
   ///
   /// A column with several persons or animals is another question, after which a person selects one of them.
   init?(columns header: GenericHeader, selected rows: [RowFilter]) {
-    let selected = rows.compactMap { header.place(of: $0.column) }
+    let selected = rows.compactMap { header.index(of: $0.column) }
     for place in header.names.indices where !selected.contains(place) {
       let words = header.words[place]
       guard AnimalWord.mayName(words) else { continue }

@@ -57,7 +57,7 @@ enum PersonWord {
 
   /// A key that is equal for cells that name the same person, even in another case or with the words in
   /// another order.
-  struct Key: Hashable {
+  struct PersonKey: Hashable {
     private let person: StatedPerson?
     private let text: String
 

@@ -207,13 +207,15 @@ struct GlookoFormat: ExportFormat {
 
 extension GlookoFormat {
   /// The content of a cell of numbers: 0 and an empty cell mean no number.
-  private enum Amount {
+  private enum AmountCell {
     case none
     case number(Double)
     case wrong
   }
 
-  private mutating func amount(_ row: Row, _ column: GlookoColumn, in range: ClosedRange<Double>) -> Amount {
+  private mutating func amount(_ row: Row, _ column: GlookoColumn, in range: ClosedRange<Double>)
+    -> AmountCell
+  {
     let cell = row[table[column]]
     if cell.isEmpty { return .none }
     decideMark(cell)

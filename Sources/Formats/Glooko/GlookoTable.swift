@@ -15,7 +15,7 @@ enum GlookoColumn: Int, CaseIterable {
 /// The header of a table of Glooko: the kind of table, and the indices of its columns.
 struct GlookoTable {
   /// The files of an export, each a table of one kind.
-  enum Kind: CaseIterable {
+  enum TableKind: CaseIterable {
     case cgm, meter, bolus, basal, dailyTotal, alarm, food, exercise, insulin, medication, carbs, note
 
     /// The required columns. If `hasTitle` is true, the table must be below Glooko's title line, since other
@@ -49,7 +49,7 @@ struct GlookoTable {
     case carbs
   }
 
-  let kind: Kind
+  let kind: TableKind
   /// The source of the table's records.
   var source: Source {
     switch kind {
@@ -87,7 +87,7 @@ struct GlookoTable {
       if column == .cgm || column == .glucose { unit = Self.unit(of: cell) }
     }
     // A table with many other columns is of another program that uses the same words.
-    let kind = Kind.allCases.first { kind in
+    let kind = TableKind.allCases.first { kind in
       let needs = kind.needs
       return needs.columns.allSatisfy { columns[$0] != nil } && (hasTitle || !needs.hasTitle)
     }

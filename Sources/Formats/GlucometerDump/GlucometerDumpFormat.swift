@@ -15,7 +15,7 @@ struct GlucometerDumpFormat: ExportFormat {
   private static let minMillimoles = 1.1
 
   /// The cells of a row.
-  private struct Entry {
+  private struct RowCells {
     let time: Field
     let value: Field
     let meal: Field
@@ -66,7 +66,7 @@ struct GlucometerDumpFormat: ExportFormat {
   }
 
   private static func isRow(_ line: String) -> Bool {
-    Array(line.utf8).withUnsafeBufferPointer { Entry($0) != nil }
+    Array(line.utf8).withUnsafeBufferPointer { RowCells($0) != nil }
   }
 
   init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
@@ -78,7 +78,7 @@ struct GlucometerDumpFormat: ExportFormat {
   var needsSurvey: Bool { true }
 
   mutating func survey(_ row: Row) {
-    guard let entry = Entry(row.source), let number = entry.value.number() else { return }
+    guard let entry = RowCells(row.source), let number = entry.value.number() else { return }
     // A possible ketone value does not show the unit of glucose.
     if entry.isKindUnknown, number < Self.maxKetone {
       lowestUnknown = min(lowestUnknown, number)
@@ -102,7 +102,7 @@ struct GlucometerDumpFormat: ExportFormat {
   }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
-    guard let entry = Entry(row.source) else {
+    guard let entry = RowCells(row.source) else {
       return row.isUnterminated ? .truncated : .unknown("not a row of glucometerutils")
     }
     // In a truncated row, a quote inside the comment looks like the comment's end, so the row counts as
@@ -114,7 +114,7 @@ struct GlucometerDumpFormat: ExportFormat {
 }
 
 extension GlucometerDumpFormat {
-  private func read(_ entry: Entry, _ row: Row, into out: inout BatchBuilder) {
+  private func read(_ entry: RowCells, _ row: Row, into out: inout BatchBuilder) {
     guard let time = entry.time.yearFirstTime else { return }
     if entry.method.equals("time") { return out.skip("clock change") }
     if entry.value.isEmpty { return out.skip("row without a value") }
@@ -139,7 +139,7 @@ extension GlucometerDumpFormat {
   }
 
   /// The kind of a row; nil if the row may be of glucose or of ketones.
-  private func kind(of entry: Entry) -> ReadingKind? {
+  private func kind(of entry: RowCells) -> ReadingKind? {
     if entry.method.equals("CGM") { return entry.comment.starts(with: "(Scan)") ? .scan : .cbg }
     guard hasKetones, entry.isKindUnknown, let number = entry.value.number(), number < Self.maxKetone else {
       return .smbg

@@ -8,7 +8,7 @@ import Logbook
 /// Documents of another format may contain these parts as well, in a separate object whose name is the
 /// prefix.
 struct GlucoportIdentity {
-  enum Outcome {
+  enum RebuiltReading {
     case reading(Reading)
     case rejected(String)
   }
@@ -30,11 +30,11 @@ struct GlucoportIdentity {
   /// Whether the required columns exist.
   var isComplete: Bool {
     [GlucoportColumn.kind, .deviceTime, .utcOffset, .offsetSource, .positionKind, .position].allSatisfy {
-      place($0) >= 0
+      index(of: $0) >= 0
     }
   }
 
-  @inline(__always) func place(_ column: GlucoportColumn) -> Int { places[column.rawValue] }
+  @inline(__always) func index(of column: GlucoportColumn) -> Int { places[column.rawValue] }
 
   @inline(__always) func field(_ column: GlucoportColumn, of row: Row) -> Field {
     row[places[column.rawValue]]
@@ -45,7 +45,7 @@ struct GlucoportIdentity {
   /// - Parameter measurement: a value stated elsewhere in the row; nil to read it from these columns.
   mutating func reading(
     from row: Row, measurement stated: Measurement? = nil, into out: inout BatchBuilder
-  ) -> Outcome {
+  ) -> RebuiltReading {
     guard let kind = kind(field(.kind, of: row)) else {
       return .rejected("unknown kind of reading")
     }
@@ -70,7 +70,7 @@ struct GlucoportIdentity {
     return finish(&reading, row)
   }
 
-  private func finish(_ reading: inout Reading, _ row: Row) -> Outcome {
+  private func finish(_ reading: inout Reading, _ row: Row) -> RebuiltReading {
     let occurrence = field(.occurrence, of: row)
     if !occurrence.isEmpty {
       guard let number = occurrence.integer, let small = Int32(exactly: number), small >= 0 else {

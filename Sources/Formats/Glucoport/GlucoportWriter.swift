@@ -391,7 +391,7 @@ private struct RecentlyWritten<Part: Sendable>: Sendable {
 
 /// Caches the bytes of the devices that were written last.
 private struct DeviceTexts: Sendable {
-  private struct Known: Sendable {
+  private struct WrittenDevice: Sendable {
     let device: ExactDevice
     /// The index of the cell in the line at which the device starts. The bytes depend on it.
     let start: Int
@@ -400,7 +400,7 @@ private struct DeviceTexts: Sendable {
     let place: Int
   }
 
-  private var known = RecentlyWritten<Known>()
+  private var known = RecentlyWritten<WrittenDevice>()
 
   mutating func find(_ device: Device, after start: Int) -> (bytes: [UInt8], place: Int)? {
     known.index { $0.start == start && $0.device.isSame(as: device) }.map {
@@ -409,29 +409,45 @@ private struct DeviceTexts: Sendable {
   }
 
   mutating func add(_ device: Device, after start: Int, _ bytes: ArraySlice<UInt8>, _ place: Int) {
-    known.add(Known(device: ExactDevice(device), start: start, bytes: Array(bytes), place: place))
+    known.add(WrittenDevice(device: ExactDevice(device), start: start, bytes: Array(bytes), place: place))
   }
 }
 
 /// Writes readings as the documents of another format, one after the other.
 package protocol ReadingDocumentWriter: Sendable {
-  /// The reasons why the format cannot hold a reading.
-  associatedtype Omission: ReadingOmission
-
   /// The text before the first reading.
   var header: String { get }
   /// The text after the last reading.
   var footer: String { get }
 
   /// The reason why a reading is left out; nil if it is written.
-  static func omission(of reading: GlucoportReading) -> Omission?
+  static func omission(of reading: GlucoportReading) -> ReadingOmission?
 
   /// Appends a reading that is not left out.
   mutating func append(_ item: GlucoportReading, to out: inout [UInt8])
 }
 
-/// The reasons for which an export leaves out readings. The left-out readings are counted by reason.
-package protocol ReadingOmission: CaseIterable, Hashable, Sendable {
+/// The reason why an export leaves out a reading. The left-out readings are counted by reason.
+package enum ReadingOmission: CaseIterable, Sendable {
+  /// A test of the meter with control solution, which is not a person's glucose.
+  case controlSolution
+  /// The reading is a ketone value or control solution.
+  case otherSubstance
+  /// The reading is LO or HI.
+  case beyondRange
+  /// A withdrawal hides the reading.
+  case withdrawn
+  /// The reading has a time before the first one that Nightscout accepts.
+  case beforeFirstYear
+
   /// The name of a left-out reading, in the singular.
-  var noun: String { get }
+  package var noun: String {
+    switch self {
+    case .controlSolution: "control-solution reading"
+    case .otherSubstance: "ketone or control-solution reading"
+    case .beyondRange: "LO or HI reading"
+    case .withdrawn: "hidden reading"
+    case .beforeFirstYear: "pre-2000 reading"
+    }
+  }
 }

@@ -5,25 +5,6 @@ import Nightscout
 
 /// Writes readings as entries in one JSON array; an upload to a site sends the same entries.
 package struct NightscoutEntryWriter: ReadingDocumentWriter {
-  /// The reason why an export leaves out a reading, for counting.
-  package enum Omission: ReadingOmission {
-    /// A ketone value or control solution: no program that reads entries expects one.
-    case otherSubstance
-    /// A withdrawal hides the reading. An entry cannot state this.
-    case withdrawn
-    /// The reading has a time before the first one that Nightscout accepts.
-    case beforeItsFirstYear
-
-    /// The name of a left-out reading, in the singular.
-    package var noun: String {
-      switch self {
-      case .otherSubstance: "ketone or control-solution reading"
-      case .withdrawn: "hidden reading"
-      case .beforeItsFirstYear: "pre-2000 reading"
-      }
-    }
-  }
-
   private var isFirst = true
 
   package init() {}
@@ -33,11 +14,12 @@ package struct NightscoutEntryWriter: ReadingDocumentWriter {
   /// The text after the last entry.
   package var footer: String { "\n]\n" }
 
-  /// The reason why a reading is left out; nil if it is written.
-  package static func omission(of reading: GlucoportReading) -> Omission? {
+  /// The reason why a reading is left out; nil if it is written. No program that reads entries expects a
+  /// ketone value or control solution, and an entry cannot state that it is hidden.
+  package static func omission(of reading: GlucoportReading) -> ReadingOmission? {
     if reading.kind == .ketone || reading.marks.contains(.controlSolution) { return .otherSubstance }
     if reading.isWithdrawn { return .withdrawn }
-    return NightscoutEntry.refusal(reading.reading) == nil ? nil : .beforeItsFirstYear
+    return NightscoutEntry.refusal(reading.reading) == nil ? nil : .beforeFirstYear
   }
 
   /// Appends a reading that is not left out.

@@ -234,24 +234,6 @@ extension OpenMHealthFormat {
 /// Writes readings as data points of Open mHealth with bodies of `omh:blood-glucose`, in one JSON array. The
 /// header has all parts of the identity in the member `glucoport`.
 package struct OpenMHealthWriter: ReadingDocumentWriter {
-  /// The reason why an export leaves out a reading: the schema cannot represent it.
-  package enum Omission: ReadingOmission {
-    /// The reading is a ketone value or control solution.
-    case otherSubstance
-    /// The reading is LO or HI.
-    case beyondRange
-    case withdrawn
-
-    /// The name of a left-out reading, in the singular.
-    package var noun: String {
-      switch self {
-      case .otherSubstance: "ketone or control-solution reading"
-      case .beyondRange: "LO or HI reading"
-      case .withdrawn: "hidden reading"
-      }
-    }
-  }
-
   private var isFirst = true
   private var identity = GlucoportJSONLine()
 
@@ -262,8 +244,8 @@ package struct OpenMHealthWriter: ReadingDocumentWriter {
   /// The text after the last data point.
   package var footer: String { "\n]\n" }
 
-  /// The reason why a reading is left out; nil if it is written.
-  package static func omission(of reading: GlucoportReading) -> Omission? {
+  /// The reason why a reading is left out, since the schema cannot represent it; nil if it is written.
+  package static func omission(of reading: GlucoportReading) -> ReadingOmission? {
     if reading.kind == .ketone || reading.marks.contains(.controlSolution) { return .otherSubstance }
     if reading.isWithdrawn { return .withdrawn }
     return reading.measurement.quantity == nil ? .beyondRange : nil

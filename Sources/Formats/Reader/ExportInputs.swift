@@ -19,7 +19,7 @@ package struct ExportInputs {
     case unread(name: String, reason: String)
   }
 
-  private enum Content {
+  private enum InputContent {
     case file
     /// A document from which nothing is read, with advice.
     case document(String)
@@ -41,7 +41,7 @@ package struct ExportInputs {
   }
 
   private let file: FileSource
-  private let content: Content
+  private let content: InputContent
   private let skipsUnrecognised: Bool
 
   /// The file at a path: the archive of a member, or the workbook of a sheet.
@@ -114,7 +114,7 @@ package struct ExportInputs {
   private static func document(
     in archive: ZipArchive, _ name: String, only sheet: String?,
     _ isInterrupted: @escaping @Sendable () -> Bool
-  ) throws -> Content? {
+  ) throws -> InputContent? {
     switch try Spreadsheet.kind(of: archive, isInterrupted: isInterrupted) {
     case .refused(let document): .document(document)
     case .spreadsheet(let spreadsheet):
@@ -129,7 +129,7 @@ package struct ExportInputs {
   ///   follow, as in `book.xlsx:Sheet`.
   private static func members(
     of archive: ZipArchive, only path: String?, name: String
-  ) throws -> Content {
+  ) throws -> InputContent {
     guard let path else {
       let members = archive.members.filter { !$0.isHidden }
       return .members(members.sorted { NaturalOrder.isBefore($0.name, $1.name) }, archive, sheet: nil)

@@ -80,7 +80,7 @@ struct InputHead {
   }
 
   /// Whether JSON has a member with this name anywhere in the head.
-  func names(_ member: String) -> Bool { place(after: member) != nil }
+  func names(_ member: String) -> Bool { valueStart(of: member) != nil }
 
   /// The members of a JSON text that is one object and is wholly in the head; nil for any other text.
   var answer: [String: JSONValue]? {
@@ -96,7 +96,7 @@ struct InputHead {
 
   /// The text of the first member with this name in JSON; nil if there is none.
   func value(of member: String) -> String? {
-    guard let start = place(after: member) else { return nil }
+    guard let start = valueStart(of: member) else { return nil }
     let rest = json[start...].drop { $0.isBlank }
     guard rest.first == UInt8(ascii: "\"") else { return nil }
     return String(decoding: rest.dropFirst().prefix { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
@@ -105,7 +105,7 @@ struct InputHead {
   /// The texts and numbers in a JSON object, by the names of its members. The object is the value of the
   /// first member named `member`. Empty without such a member, or if the head ends inside the object.
   func texts(in member: String) -> [String: String] {
-    guard let start = place(after: member) else { return [:] }
+    guard let start = valueStart(of: member) else { return [:] }
     let rest = json[start...].drop { $0.isBlank }
     guard rest.first == UInt8(ascii: "{"), let end = rest.firstIndex(of: UInt8(ascii: "}")) else {
       return [:]
@@ -205,10 +205,10 @@ struct InputHead {
   }
 
   /// The position after the colon of the first member with this name; nil without one.
-  private func place(after member: String) -> Int? {
+  private func valueStart(of member: String) -> Int? {
     let key = Array("\"\(member)\"".utf8)
     var start = 0
-    while let found = Self.place(of: key, in: json, from: start) {
+    while let found = Self.index(of: key, in: json, from: start) {
       start = found + key.count
       let rest = json[start...].drop { $0.isBlank }
       if rest.first == UInt8(ascii: ":") { return rest.startIndex + 1 }
@@ -218,7 +218,7 @@ struct InputHead {
 
   /// The first position of a quoted key from `start` on. Each JSON format searches the whole head for the
   /// names of its members. For such searches, `firstRange(of:)` takes many times longer.
-  private static func place(of key: [UInt8], in text: [UInt8], from start: Int) -> Int? {
+  private static func index(of key: [UInt8], in text: [UInt8], from start: Int) -> Int? {
     text.withUnsafeBytes { text in
       guard let base = text.baseAddress else { return nil }
       var start = start

@@ -5,7 +5,7 @@ import Logbook
 /// The people whose items an input holds. An import reads the items of one of them, who is picked by a number
 /// in the input's order, or by the whole id. Names and ids are never printed.
 struct InputPeople {
-  enum Choice { case read, leaveOut, refuse }
+  enum PersonChoice { case read, leaveOut, refuse }
 
   fileprivate static let maxPeople = 1000
   private static let maxCommands = 4
@@ -90,7 +90,7 @@ struct InputPeople {
   var isPicked: Bool { picked != nil }
 
   /// The decision whether to read an item of this person. An empty id means an item without a person.
-  mutating func choice(_ id: String) -> Choice {
+  mutating func choice(_ id: String) -> PersonChoice {
     observe(id)
     guard let picked else {
       return id.isEmpty || ids.first == id ? .read : .refuse
@@ -157,7 +157,7 @@ struct PersonColumn: PeopleFilter {
   /// The index of the column in a row; nil before the header.
   private var place: Int?
   /// For each person, the text of the first cell that named this person.
-  private var names: [PersonWord.Key: String] = [:]
+  private var names: [PersonWord.PersonKey: String] = [:]
   /// The last cell, and the text of the first cell that named the same person.
   private var last = (cell: "", name: "")
 
@@ -233,7 +233,7 @@ struct PersonColumn: PeopleFilter {
   /// the order of their words.
   private mutating func name(of cell: String) -> String {
     if cell.isEmpty || cell == last.cell { return cell.isEmpty ? cell : last.name }
-    let key = PersonWord.Key(Array(cell.utf8))
+    let key = PersonWord.PersonKey(Array(cell.utf8))
     let name = names[key] ?? cell
     if names.count < InputPeople.maxPeople { names[key] = name }
     last = (cell, name)

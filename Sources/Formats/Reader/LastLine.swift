@@ -10,7 +10,7 @@ import Logbook
 /// The format reads the line again with other last cells. The results show which cell is a time, a value, a
 /// unit or an id. Therefore no format needs its own code for this decision.
 struct LastLine {
-  enum Verdict {
+  enum LineVerdict {
     case whole
     /// The line is complete except for the end of an identifier, which is known from the rows before.
     case completed(CellCopies)
@@ -90,7 +90,7 @@ struct LastLine {
   }
 
   /// The verdict whether the line is whole.
-  func verdict() -> Verdict {
+  func verdict() -> LineVerdict {
     let items = items(of: cells)
     if items.isHeader { return .whole }
     if items.isRefused { return unsure("is not like the rows before") }
@@ -115,7 +115,7 @@ struct LastLine {
       ? .whole : unsure("ends in a cell that may be cut")
   }
 
-  private func unsure(_ fault: String) -> Verdict { .unsure(detail: detail(fault)) }
+  private func unsure(_ fault: String) -> LineVerdict { .unsure(detail: detail(fault)) }
 
   private func detail(_ fault: String) -> String {
     "the last line has no line end and \(fault)"
@@ -215,7 +215,7 @@ extension LastLine {
 extension LastLine {
   /// Completes a name that is the start of exactly one known name. A truncated name would be another device,
   /// and the complete file would then add the reading a second time.
-  private func identity(_ last: [UInt8], _ values: [[UInt8]], isQuotedAbove: Bool) -> Verdict {
+  private func identity(_ last: [UInt8], _ values: [[UInt8]], isQuotedAbove: Bool) -> LineVerdict {
     let longerValues = values.filter { $0.count > last.count && $0.starts(with: last) }
     let longer = Set(longerValues)
     // One earlier row proves nothing: the next device may have a name with the same start.

@@ -4,7 +4,7 @@ import Nightscout
 
 /// A member of JSON outside of its lists, such as the name of a patient next to a list of readings.
 struct OuterMember {
-  enum Value: Equatable {
+  enum MemberValue: Equatable {
     case text(String)
     /// A number, `true`, `false` or `null` as it is written.
     case word(String)
@@ -14,7 +14,7 @@ struct OuterMember {
 
   /// The names of the members from the outermost object to this member.
   let path: [String]
-  let value: Value
+  let value: MemberValue
 
   /// The member's own name.
   var name: String { path.last ?? "" }
@@ -89,7 +89,7 @@ struct OuterMember {
       isInside = true
     }
 
-    private mutating func add(_ value: Value) {
+    private mutating func add(_ value: MemberValue) {
       guard let name else { return }
       members.append(OuterMember(path: path + [name], value: value))
       self.name = nil

@@ -97,7 +97,7 @@ final class TableReader: RowSource {
         let linesBefore = innerLines
         switch quotedCell(from: position + 1, column: column, innerLines: &innerLines) {
         case .closed(let next): position = next
-        case .open: return openQuote(at: position, innerLines: linesBefore)
+        case .open: return endRowAtOpenQuote(at: position, innerLines: linesBefore)
         case .needsMore: return .needsMore
         }
       } else {
@@ -215,7 +215,7 @@ final class TableReader: RowSource {
 
   /// Ends the row at a quote that is never closed. The rest of its line is not a row, but the next line may
   /// be one.
-  private func openQuote(at position: Int, innerLines: Int64) -> Scan {
+  private func endRowAtOpenQuote(at position: Int, innerLines: Int64) -> Scan {
     let scanned = min(text.end, position + 1 + Self.longestCell)
     let rest = UnsafeBufferPointer(start: text.base + position, count: scanned - position)
     if text.isAtEnd, scanned == text.end, !rest.contains(where: { $0 == 0x0A || $0 == 0x0D }) {

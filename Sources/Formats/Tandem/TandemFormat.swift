@@ -351,7 +351,7 @@ private struct FilledInValues {
 /// The header of a section of a Tandem export: the kind of its rows, and the indexes of its columns.
 struct TandemTable {
   /// The kind of the rows below the header.
-  enum Kind { case readings, bolus, basalRates, insulinOnBoard }
+  enum TableKind { case readings, bolus, basalRates, insulinOnBoard }
 
   enum Column: Int, CaseIterable {
     case type, deviceType, serial, description, eventTime, value, note
@@ -360,7 +360,7 @@ struct TandemTable {
     case insulinOnBoard, basalRate
   }
 
-  let kind: Kind
+  let kind: TableKind
   /// The unit in the header; nil if it has none.
   let unit: GlucoseUnit?
   /// Whether the table holds only a meter's values.

@@ -7,7 +7,7 @@ import Logbook
 extension TidepoolFormat {
   /// The content of an item: a record's kind, fields and duration (see `TidepoolDurations`), or the reason
   /// why there is no record.
-  private enum Content {
+  private enum ItemContent {
     case record(RecordKind, [String: FieldValue], duration: Double? = nil)
     case skipped(String)
     case rejected(String)
@@ -53,7 +53,7 @@ extension TidepoolFormat {
     if case .text(let text) = value { text } else { "" }
   }
 
-  private func content(_ row: Row, type: String) -> Content {
+  private func content(_ row: Row, type: String) -> ItemContent {
     switch type {
     case "bolus": bolus(row)
     case "basal": basal(row)
@@ -82,7 +82,7 @@ extension TidepoolFormat {
   }
 
   /// The content of a bolus: `units` at once, and `extended` units over `minutes`.
-  private func bolus(_ row: Row) -> Content {
+  private func bolus(_ row: Row) -> ItemContent {
     if isWrong(row, Name.normal, in: PlausibleAmounts.units)
       || isWrong(row, Name.extended, in: PlausibleAmounts.units)
     {
@@ -105,7 +105,7 @@ extension TidepoolFormat {
     return .record(.insulin, fields, duration: extended > 0 ? duration(row) : nil)
   }
 
-  private func basal(_ row: Row) -> Content {
+  private func basal(_ row: Row) -> ItemContent {
     if isWrong(row, Name.rate, in: PlausibleAmounts.unitsPerHour) {
       return .rejected("the basal rate is not a number from 0 to 100")
     }
@@ -125,7 +125,7 @@ extension TidepoolFormat {
 
   /// The carbohydrates of a bolus calculator. Its glucose is a copy of a reading, and its insulin is in the
   /// bolus that it refers to.
-  private func wizard(_ row: Row) -> Content {
+  private func wizard(_ row: Row) -> ItemContent {
     if isWrong(row, Name.carbInput, in: PlausibleAmounts.grams) {
       return .rejected("the carbohydrates are not a number from 0 to 2000")
     }
@@ -147,7 +147,7 @@ extension TidepoolFormat {
     }
   }
 
-  private func food(_ row: Row) -> Content {
+  private func food(_ row: Row) -> ItemContent {
     let nutrition = nested(row, Name.nutrition)
     var fields: [String: FieldValue] = [:]
     func copy(_ field: String, _ names: String..., factor: Double = 1) {
@@ -178,7 +178,7 @@ extension TidepoolFormat {
   ]
 
   /// The content of an injection that a person entered.
-  private func dose(_ row: Row) -> Content {
+  private func dose(_ row: Row) -> ItemContent {
     // The export of the web app has no doses of injections.
     if row[columns[Name.dose]].isEmpty { return .skipped("insulin without a dose") }
     let dose = nested(row, Name.dose)
@@ -215,7 +215,7 @@ extension TidepoolFormat {
     return span * minutes
   }
 
-  private func exercise(_ row: Row) -> Content {
+  private func exercise(_ row: Row) -> ItemContent {
     var fields: [String: FieldValue] = [:]
     if let minutes = exerciseMinutes(row) { fields["minutes"] = .number((minutes * 100).rounded() / 100) }
     if !row[columns[Name.intensity]].isEmpty {
@@ -231,7 +231,7 @@ extension TidepoolFormat {
   }
 
   /// The content of an item about how a person felt: a list of words, with optional notes.
-  private func state(_ row: Row) -> Content {
+  private func state(_ row: Row) -> ItemContent {
     let states = nested(row, Name.states)
     let words = (0..<32).compactMap { states["\($0).stateOther"] ?? states["\($0).state"] }
     if words.isEmpty, notes(row).isEmpty { return .skipped("reportedState") }

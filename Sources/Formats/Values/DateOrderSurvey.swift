@@ -38,7 +38,7 @@ struct DateOrderSurvey {
   private var shortYears: ShortYears? = ShortYears()
   /// The dates, read with a two-digit year first; nil once one of them is impossible in this order.
   private var yearFirst: YearFirst? = YearFirst()
-  private var readings = [DateOrder.dayFirst: Candidate(), .monthFirst: Candidate()]
+  private var readings = [DateOrder.dayFirst: OrderedTimes(), .monthFirst: OrderedTimes()]
 
   /// The numbers of dates with two-digit years.
   ///
@@ -76,7 +76,7 @@ struct DateOrderSurvey {
   private static let longSeconds: Int64 = 15 * 366 * 86400
 
   /// The times of the input, if all dates are read in one of the two orders.
-  private struct Candidate {
+  private struct OrderedTimes {
     var newest = Int64.min
     /// The latest export time. If several exports were joined to one file, the latest of them has the newest
     /// rows.

@@ -11,7 +11,7 @@ struct SourceKinds {
   enum DeviceKind { case sensor, meter, unknown }
 
   /// A hash of the texts that identify a source.
-  struct Key: Hashable {
+  struct SourceKey: Hashable {
     private(set) var hash: UInt64 = 14_695_981_039_346_656_037
 
     mutating func add(_ bytes: some Sequence<UInt8>) {
@@ -31,7 +31,7 @@ struct SourceKinds {
     var name: String { texts.first ?? "" }
   }
 
-  private struct Source {
+  private struct ObservedSource {
     let label: Label
     var cadence = Cadence()
     var deviceKind = DeviceKind.unknown
@@ -42,7 +42,7 @@ struct SourceKinds {
   /// The maximum number of sources whose times are kept. Values of further sources are ignored.
   private static let maxSources = 64
 
-  private var sources: [Key: Source] = [:]
+  private var sources: [SourceKey: ObservedSource] = [:]
   /// Whether words of the label decide before the times do, as in a column for the device that measured the
   /// values.
   private let readsWords: Bool
@@ -54,13 +54,13 @@ struct SourceKinds {
 
   /// Whether `observe` needs no label for this source, because the source is known, or because there are too
   /// many sources.
-  func knows(_ key: Key) -> Bool { isFull || sources[key] != nil }
+  func knows(_ key: SourceKey) -> Bool { isFull || sources[key] != nil }
 
   /// Records the time of a value.
-  mutating func observe(_ seconds: Int64, of key: Key, label: @autoclosure () -> Label) {
+  mutating func observe(_ seconds: Int64, of key: SourceKey, label: @autoclosure () -> Label) {
     if sources[key] == nil {
       guard !isFull else { return }
-      sources[key] = Source(label: label())
+      sources[key] = ObservedSource(label: label())
     }
     sources[key]?.cadence.observe(seconds, series: 0)
   }
@@ -68,13 +68,13 @@ struct SourceKinds {
   /// Determines the kind of device of each source, after all times were recorded.
   mutating func decide() {
     for (key, source) in sources {
-      var decided = Source(label: source.label)
+      var decided = ObservedSource(label: source.label)
       (decided.deviceKind, decided.isDense) = (deviceKind(source), source.cadence.isDense)
       sources[key] = decided
     }
   }
 
-  private func deviceKind(_ source: Source) -> DeviceKind {
+  private func deviceKind(_ source: ObservedSource) -> DeviceKind {
     if readsWords, let stated = SourceName.deviceKind(of: source.label.texts) { return stated }
     if source.cadence.isSensor { return .sensor }
     if source.cadence.isConclusive, !source.cadence.isSteady { return .meter }
@@ -82,7 +82,7 @@ struct SourceKinds {
   }
 
   /// The kind of device that measured the values of a source; nil for a source without a recorded time.
-  func deviceKind(of key: Key) -> DeviceKind? { sources[key]?.deviceKind }
+  func deviceKind(of key: SourceKey) -> DeviceKind? { sources[key]?.deviceKind }
 
   /// The kind of device of the sources with this name; nil if they are of different kinds.
   func deviceKind(named name: String) -> DeviceKind? {

@@ -209,7 +209,7 @@ extension RecordState {
 
 /// The states of the records of an action, before and after it.
 struct ActionStates {
-  struct Pair {
+  struct StatePair {
     var before: RecordState?
     var after: RecordState?
 
@@ -218,7 +218,7 @@ struct ActionStates {
     var isUnchanged: Bool { before.flatMap { before in after.map { before.agrees(with: $0) } } ?? false }
   }
 
-  private(set) var pairs: [String: Pair] = [:]
+  private(set) var pairs: [String: StatePair] = [:]
 
   init(_ action: Int64, _ database: Database) throws {
     let rows = try Row.fetchAll(
@@ -235,9 +235,9 @@ struct ActionStates {
         placement: try row.placement(4),
         fields: try RecordFields(stored: try row[6], of: guid), isDeleted: try row[7])
       if try row[8] {
-        pairs[guid, default: Pair()].after = state
+        pairs[guid, default: StatePair()].after = state
       } else {
-        pairs[guid, default: Pair()].before = state
+        pairs[guid, default: StatePair()].before = state
       }
     }
   }

@@ -125,7 +125,7 @@ struct ActionUndo {
   private let action: Int64
   private let direction: UndoDirection
   private let database: Database
-  private let pairs: [String: ActionStates.Pair]
+  private let pairs: [String: ActionStates.StatePair]
   private var edits: [(guid: String, edit: Edit)] = []
 
   init(_ action: Int64, _ direction: UndoDirection, _ database: Database) throws {
@@ -190,7 +190,7 @@ struct ActionUndo {
 
   /// The edit that reverts or repeats the action for a record; nil if something else changed the record after
   /// the action.
-  private func edit(_ guid: String, _ pair: ActionStates.Pair) throws -> Edit? {
+  private func edit(_ guid: String, _ pair: ActionStates.StatePair) throws -> Edit? {
     guard let record = try RecordEditor.fetch(guid, database) else {
       // For a typed reading, the record is its withdrawal, which does not exist until an undo writes it.
       return direction == .undo && pair.after?.addedReading != nil ? pair.before.map(Edit.write) : nil

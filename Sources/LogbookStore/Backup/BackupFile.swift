@@ -28,12 +28,12 @@ package struct BackupFile: Hashable, Sendable {
   /// - Throws: `Failure`: `cannotCreate`, also if a file exists at the path; `temporary` while another
   ///   process uses `part`; `inputOutput` for a damaged copy; `permission`.
   package static func make(of store: Store, at path: String, part: String) throws -> BackupFile {
-    try make(of: store, part: part, for: path) { try $0.place(at: path, replaces: false) }
+    try make(of: store, part: part, for: path) { try $0.moveIntoPlace(at: path, replaces: false) }
   }
 
   /// Like `make`, but replaces an existing file at the path.
   package static func replace(_ path: String, by store: Store, part: String) throws -> BackupFile {
-    try make(of: store, part: part, for: path) { try $0.place(at: path, replaces: true) }
+    try make(of: store, part: part, for: path) { try $0.moveIntoPlace(at: path, replaces: true) }
   }
 
   /// Copies a store into a file without a name and passes its bytes to `body`.
@@ -152,7 +152,7 @@ private struct BackupPart {
 
   /// Renames the copy to its final name and writes the folder to disk, so that the name survives a crash of
   /// the computer.
-  func place(at target: String, replaces: Bool) throws(Failure) -> String {
+  func moveIntoPlace(at target: String, replaces: Bool) throws(Failure) -> String {
     try clearLogs(of: target, replaces: replaces)
     if replaces {
       guard rename(PathText.bytes(path), PathText.bytes(target)) == 0 else {

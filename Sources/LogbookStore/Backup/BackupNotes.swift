@@ -65,7 +65,7 @@ package struct BackupNotes {
   /// none.
   ///
   /// - Throws: `Failure` of category `inputOutput` for a file that cannot be read; else as `notes`.
-  package func note(ofBytesAt path: String) throws(Failure) -> BackupNote? {
+  package func backupNote(ofBytesAt path: String) throws(Failure) -> BackupNote? {
     let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     var status = stat()
     guard descriptor >= 0 else {
@@ -140,7 +140,7 @@ package struct BackupNotes {
     let count = min(Int(status.st_size), 2 * maxBytes)
     var bytes = [UInt8](repeating: 0, count: count)
     let filled = pread(descriptor, &bytes, count, status.st_size - off_t(count))
-    return bytes.prefix(max(0, filled)).split(separator: 0x0A).compactMap { note(Array($0)) }
+    return bytes.prefix(max(0, filled)).split(separator: 0x0A).compactMap { backupNote(Array($0)) }
       .suffix(maxNotes)
   }
 
@@ -148,7 +148,7 @@ package struct BackupNotes {
     "{\"made_at\":\(note.madeAt),\"path\":\(jsonText(note.path)),\"size\":\(note.size),\"sha256\":\(jsonText(note.sha256))}\n"
   }
 
-  private static func note(_ line: [UInt8]) -> BackupNote? {
+  private static func backupNote(_ line: [UInt8]) -> BackupNote? {
     var (madeAt, path, size, sha256) = (Int64?.none, "", Int64(0), "")
     do throws(JSONError) {
       try JSONScanner.read(line) { (scanner) throws(JSONError) in

@@ -35,7 +35,7 @@ extension Store {
     wide.until = filter.until.map { $0 + CountingMargin.seconds }
     var counting = CountedOnce<StoredItem>(
       try rules ?? countingRules(since: filter.since, until: filter.until))
-    func take() throws {
+    func visitDecided() throws {
       while let (stored, item, verdict) = counting.next() {
         guard let item, filter.holds(utc: stored.utc, shown: stored.deviceTime) else { continue }
         if case .reading(let reading) = stored, filter.includesDevice?(reading.device) == false { continue }
@@ -45,10 +45,10 @@ extension Store {
     try forEachItem(wide) { stored in
       if case .reading(let reading) = stored, !omitted.isEmpty, omitted.contains(reading.address) { return }
       counting.add(stored, CountableItem(stored), at: stored.utc)
-      try take()
+      try visitDecided()
     }
     counting.finish()
-    try take()
+    try visitDecided()
   }
 }
 

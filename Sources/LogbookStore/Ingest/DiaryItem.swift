@@ -6,13 +6,13 @@ import SQLiteRows
 
 /// A visible dose, meal or finger stick, as `OtherZoneDiary` compares it.
 struct DiaryItem {
-  private enum Key: Hashable {
+  private enum ItemKey: Hashable {
     case record(guid: String)
     case reading(series: Int64, SeriesPoint)
   }
 
   /// What equal items have in common.
-  private struct Content: Hashable {
+  private struct CommonContent: Hashable {
     let source: [String]
     let text: String
   }
@@ -21,7 +21,7 @@ struct DiaryItem {
   /// has about 40,000 doses and meals.
   private static let maxItems = 50_000
 
-  private let key: Key
+  private let key: ItemKey
   /// The shown time in civil seconds.
   let time: Int64
   /// The instant in UTC seconds.
@@ -55,7 +55,7 @@ struct DiaryItem {
   /// Numbers sources and contents, since comparing numbers takes less time than comparing texts.
   private struct Numbers {
     var sources: [[String]: Int] = [:]
-    var contents: [Content: Int] = [:]
+    var contents: [CommonContent: Int] = [:]
 
     mutating func number(of source: [String]) -> Int {
       if let number = sources[source] { return number }
@@ -63,7 +63,7 @@ struct DiaryItem {
       return sources.count - 1
     }
 
-    mutating func number(of content: Content) -> Int {
+    mutating func number(of content: CommonContent) -> Int {
       if let number = contents[content] { return number }
       contents[content] = contents.count
       return contents.count - 1
@@ -99,7 +99,7 @@ struct DiaryItem {
           isPlaced: try row[5] != Int64(OffsetSource.stated.rawValue),
           isOfTable: format == Device.ofUnknownTable.format,
           ingest: stored, isNew: stored == ingest,
-          content: numbers.number(of: Content(source: source, text: fields)),
+          content: numbers.number(of: CommonContent(source: source, text: fields)),
           source: numbers.number(of: Array(source.dropFirst())), amount: try row[9]))
     }
     return items
@@ -131,7 +131,7 @@ struct DiaryItem {
         DiaryItem(
           key: .reading(series: series, point), time: point.position,
           instant: point.position - rows.integer(6), isPlaced: true, isOfTable: false, ingest: stored,
-          isNew: stored == ingest, content: numbers.number(of: Content(source: source, text: text)),
+          isNew: stored == ingest, content: numbers.number(of: CommonContent(source: source, text: text)),
           source: numbers.number(of: source), amount: text))
     }
     return items

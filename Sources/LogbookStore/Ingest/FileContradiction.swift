@@ -43,10 +43,10 @@ struct FileContradiction {
   }
 
   /// Counts a hand-typed reading of this input that an older file hides.
-  mutating func noteKeptReading() { kept += 1 }
+  mutating func countKeptReading() { kept += 1 }
 
   /// Counts a hand-typed reading that this input hides although a younger file has it.
-  mutating func noteReplacedReading(of younger: Int64) {
+  mutating func countReplacedReading(of younger: Int64) {
     replaced += 1
     self.younger = self.younger ?? younger
   }
@@ -95,7 +95,7 @@ extension FileContradiction {
   /// Counts the records that an import is about to change. Call it before the change.
   ///
   /// - Parameter arguments: the arguments of `RecordWriter.isOutdated`.
-  mutating func noteReplaced(_ database: Database, _ arguments: StatementArguments) throws {
+  mutating func countReplaced(_ database: Database, _ arguments: StatementArguments) throws {
     let row = try Row.fetchOne(database.cachedStatement(sql: Self.replacedRecords), arguments: arguments)
     guard let row = row.map({ StoredRow($0, of: "record") }) else { return }
     replaced += try row[0]
@@ -104,7 +104,7 @@ extension FileContradiction {
   }
 
   /// Counts the records that an import left unchanged. Call it after the changes.
-  mutating func noteKept(_ database: Database, ingest: Int64) throws {
+  mutating func countKept(_ database: Database, ingest: Int64) throws {
     kept +=
       try Int.fetchOne(database.cachedStatement(sql: Self.keptRecords), arguments: [ingest]) ?? 0
   }

@@ -101,7 +101,9 @@ package struct IngestCounts: Equatable, Sendable {
     sum.newAccount = sum.newAccount ?? other.newAccount
     if sum.moved.count == 0 { sum.moved.example = other.moved.example }
     sum.moved.count += other.moved.count
-    for time in [other.firstCounted, other.lastCounted].compactMap(\.self) { sum.noteCounted(time) }
+    for time in [other.firstCounted, other.lastCounted].compactMap(\.self) {
+      sum.extendCountedRange(to: time)
+    }
   }
 
   /// Adds equal rows of doses and meals. After `maxEqualRows` records, further ones are not added.
@@ -114,7 +116,7 @@ package struct IngestCounts: Equatable, Sendable {
   /// The maximum number of records in `equalRows`, so that the row of the import stays small.
   private static let maxEqualRows = 1000
 
-  mutating func noteCounted(_ time: Int64) {
+  mutating func extendCountedRange(to time: Int64) {
     firstCounted = min(firstCounted ?? time, time)
     lastCounted = max(lastCounted ?? time, time)
   }
@@ -141,7 +143,7 @@ package struct IngestCounts: Equatable, Sendable {
 
 /// The days on which one input had two different sensor values at one shown time.
 struct DoubledTimes {
-  private struct Day {
+  private struct DoubledDay {
     var first: DeviceTime
     var last: DeviceTime
     var count = 0
@@ -151,11 +153,11 @@ struct DoubledTimes {
   /// The maximum number of days that messages list; further days are only counted.
   private static let maxNamed = 20
 
-  private var days: [Int64: Day] = [:]
+  private var days: [Int64: DoubledDay] = [:]
 
   mutating func add(_ time: DeviceTime, _ isClockSetBack: Bool) {
     let number = (time.seconds - (time.seconds < 0 ? 86_399 : 0)) / 86_400
-    var day = days[number] ?? Day(first: time, last: time)
+    var day = days[number] ?? DoubledDay(first: time, last: time)
     (day.first, day.last) = (min(day.first, time), max(day.last, time))
     day.count += 1
     day.isClockSetBack = day.isClockSetBack || isClockSetBack
@@ -169,7 +171,7 @@ struct DoubledTimes {
       ? named + ["two different values at one time on \(counted(more, "more day")); all are stored"] : named
   }
 
-  private func sentence(_ day: Day) -> String {
+  private func sentence(_ day: DoubledDay) -> String {
     let date = day.first.text.prefix(10)
     let (first, last) = (day.first.text.dropFirst(11).prefix(5), day.last.text.dropFirst(11).prefix(5))
     guard day.count > 1 else {

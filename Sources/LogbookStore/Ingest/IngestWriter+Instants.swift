@@ -24,7 +24,7 @@ extension IngestWriter {
   /// If both stores have the same base zone, a time with another offset has it from a statement about a
   /// period or an import. The export contains this statement, often after the times, so such a time does not
   /// move.
-  func noteMovedTimes(in batch: IngestBatch) throws {
+  func countMovedTimes(in batch: IngestBatch) throws {
     guard let input = source.zone, !input.placesReadings, !source.isMerge else { return }
     if let base = batch.records.first(where: { $0.guid == LogbookZones.baseGuid && !$0.deleted }) {
       state.baseOfExport = base.fields["zone"]

@@ -55,7 +55,7 @@ extension IngestWriter {
         database.cachedStatement(sql: "SELECT id FROM ingest WHERE guid = ?"), arguments: [importID])
       guard let own else { continue }
       try StatedContents(database).restoreContents(of: own, at: now)
-      try StatedContents(database).noteWriters(after: own)
+      try StatedContents(database).updateWriters(after: own)
     }
   }
 

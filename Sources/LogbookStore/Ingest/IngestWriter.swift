@@ -10,7 +10,7 @@ package final class IngestWriter {
   static let maxRejections = 1000
 
   /// The part of the writer's state that a rollback of a transaction restores.
-  struct State {
+  struct WriterState {
     var counts = IngestCounts()
     var deviceIDs: [Int64] = []
     var devices: [Device] = []
@@ -47,7 +47,7 @@ package final class IngestWriter {
   package var doubtfulUses: String? { retyped?.warning }
   /// The counts so far.
   package var counts: IngestCounts { state.counts }
-  var state = State()
+  var state = WriterState()
   let database: Database
   var connection: Database { database }
   /// The number of this ingest.
@@ -146,7 +146,7 @@ package final class IngestWriter {
     guard !batch.isEmpty else { return [] }
     let waits = try spoolsUnsorted && (unsortedSpool != nil || shouldSortFirst(batch.readings))
     var refused: [Rejection] = []
-    try inTransaction(then: { try self.noteMovedTimes(in: batch) }) {
+    try inTransaction(then: { try self.countMovedTimes(in: batch) }) {
       try requireZone(for: batch)
       try statePerson()
       for device in batch.devices[state.deviceIDs.count...] {
@@ -157,7 +157,7 @@ package final class IngestWriter {
       if batch.records.contains(where: { $0.guid != nil }) { state.statesIdentities = true }
       if let outcome = try records?.write(batch.records) {
         count(outcome)
-        if outcome.new > 0 { noteCounted(batch.records) }
+        if outcome.new > 0 { extendCountedRange(by: batch.records) }
         state.counts.deletedRecords += try deletions?.hideNew(outcome.deleted) ?? 0
       }
       try write(batch.rejections)
@@ -198,13 +198,13 @@ package final class IngestWriter {
 
   /// Extends `firstCounted` and `lastCounted` by the doses and meals of a batch that has new records. In this
   /// range, the caller looks for the same items from other sources.
-  private func noteCounted(_ records: [ImportedRecord]) {
+  private func extendCountedRange(by records: [ImportedRecord]) {
     for record in records where record.kind == .insulin || record.kind == .food {
-      state.counts.noteCounted(record.deviceTime.seconds)
+      state.counts.extendCountedRange(to: record.deviceTime.seconds)
     }
   }
 
-  func count(_ outcome: RecordWriter.Outcome) {
+  func count(_ outcome: RecordWriter.RecordCounts) {
     state.counts.newRecords += outcome.new
     state.counts.knownRecords += outcome.known
     state.counts.repeatedRecords += outcome.repeated
@@ -370,7 +370,7 @@ package final class IngestWriter {
     for (kind, count) in outcome.newByKind { state.counts.newByKind[kind.name, default: 0] += count }
     if outcome.newByKind.keys.contains(where: { $0 == .smbg || $0 == .ketone }) {
       for reading in batch where reading.kind == .smbg || reading.kind == .ketone {
-        state.counts.noteCounted(reading.deviceTime.seconds)
+        state.counts.extendCountedRange(to: reading.deviceTime.seconds)
       }
     }
     var (first, last) = (state.counts.firstTime ?? .max, state.counts.lastTime ?? .min)

@@ -40,7 +40,7 @@ struct MissingItems {
   /// The SQL condition that the ingest `i` read no export: its readings were downloaded from a remote, merged
   /// from another store, or typed.
   private static let isPulled = "i.outcome = 'whole' AND i.digest IS NULL AND i.meter IS NULL"
-  private struct Item {
+  private struct MissingItem {
     let time: DeviceTime
     let kind: String
     let id: String
@@ -74,14 +74,14 @@ struct MissingItems {
 
   // MARK: Readings
 
-  private func readings() throws -> [Item] {
+  private func readings() throws -> [MissingItem] {
     let runs = try KnownRun.fetch(database, "ingest = ?", ingest)
     return try Dictionary(grouping: runs, by: \.series).sorted { $0.key < $1.key }.flatMap {
       try readings(of: $0.key, $0.value)
     }
   }
 
-  private func readings(of series: Int64, _ runs: [KnownRun]) throws -> [Item] {
+  private func readings(of series: Int64, _ runs: [KnownRun]) throws -> [MissingItem] {
     guard let first = runs.first?.first.position, let last = runs.map(\.last.position).max() else {
       return []
     }
@@ -127,7 +127,7 @@ struct MissingItems {
           """), arguments: [series, position, ingest]) ?? false
   }
 
-  private func item(at point: SeriesPoint, of series: Int64) throws -> Item? {
+  private func item(at point: SeriesPoint, of series: Int64) throws -> MissingItem? {
     let row = try Row.fetchOne(
       database.cachedStatement(
         sql: """
@@ -137,13 +137,13 @@ struct MissingItems {
           WHERE s.id = ? AND r.position = ? AND r.value_bucket = ? AND r.occurrence = ?
           """), arguments: [series, point.position, point.valueBucket, point.occurrence])
     return try row.map(StoredReading.init).map {
-      Item(time: $0.deviceTime, kind: $0.kind.name, id: $0.shortID, isRecord: false)
+      MissingItem(time: $0.deviceTime, kind: $0.kind.name, id: $0.shortID, isRecord: false)
     }
   }
 
   // MARK: Records
 
-  private func records(_ kept: Set<String>) throws -> [Item] {
+  private func records(_ kept: Set<String>) throws -> [MissingItem] {
     let known = try Row.fetchAll(
       database.cachedStatement(
         sql: """
@@ -160,7 +160,7 @@ struct MissingItems {
 
   private func records(
     of kind: String, from first: Int64, to last: Int64, _ kept: Set<String>
-  ) throws -> [Item] {
+  ) throws -> [MissingItem] {
     let rows = try Row.fetchAll(
       database.cachedStatement(
         sql: """
@@ -175,7 +175,7 @@ struct MissingItems {
       let row = StoredRow(row, of: "record")
       let guid: String = try row[0]
       guard !kept.contains(guid) else { return nil }
-      return Item(time: try row.deviceTime(1), kind: kind, id: String(guid.prefix(8)), isRecord: true)
+      return MissingItem(time: try row.deviceTime(1), kind: kind, id: String(guid.prefix(8)), isRecord: true)
     }
   }
 }

@@ -27,10 +27,10 @@ struct OtherZoneDiary {
   /// Above this number of imports, their commands are written as a loop of the shell.
   private static let maxListed = 3
 
-  private typealias Pair = (new: Int, earlier: Int)
+  private typealias ItemPair = (new: Int, earlier: Int)
 
   private let items: [DiaryItem]
-  private var pairs: [Pair] = []
+  private var pairs: [ItemPair] = []
   /// The shown time in earlier imports minus that in this input, in seconds.
   private var distance: Int64 = 0
   /// Whether the instants of the pairs are equal.
@@ -63,12 +63,12 @@ struct OtherZoneDiary {
 
   /// The pairs of a new item and an equal earlier one, by their distance. Callers need only distances by
   /// which zones can differ, and 0.
-  private func pairsByDistance() -> [Int64: [Pair]] {
+  private func pairsByDistance() -> [Int64: [ItemPair]] {
     var earlier: [Int: [Int]] = [:]
     for (index, item) in items.enumerated() where !item.isNew {
       earlier[item.content, default: []].append(index)
     }
-    var (first, found): ([Int: Int], [Int64: [Pair]]) = ([:], [:])
+    var (first, found): ([Int: Int], [Int64: [ItemPair]]) = ([:], [:])
     for (index, item) in items.enumerated() where item.isNew {
       guard let equal = earlier[item.content] else { continue }
       var next = first[item.content] ?? 0
@@ -92,7 +92,7 @@ struct OtherZoneDiary {
   }
 
   /// The number of pairs, if each item is in one pair only.
-  private func count(_ pairs: [Pair]) -> Int {
+  private func count(_ pairs: [ItemPair]) -> Int {
     min(Set(pairs.map(\.new)).count, Set(pairs.map(\.earlier)).count)
   }
 
@@ -104,8 +104,8 @@ struct OtherZoneDiary {
   ///   - neighbours: the number of pairs at a distance that is a day longer or shorter. Doses at the same
   ///     times of each day have such pairs, too.
   private func shifted(
-    _ pairs: [Pair], by distance: Int64, same: [Pair], _ neighbours: Int
-  ) -> [Pair] {
+    _ pairs: [ItemPair], by distance: Int64, same: [ItemPair], _ neighbours: Int
+  ) -> [ItemPair] {
     // A dose at the same time of each day is a day after an equal one.
     guard abs(distance) != 86_400 else { return [] }
     let placed = pairs.filter { items[$0.new].isPlaced && items[$0.earlier].isPlaced }

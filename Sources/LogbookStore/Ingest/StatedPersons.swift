@@ -37,7 +37,7 @@ extension Store {
 
 /// What the imports of a store stated about the person. Imports that were undone are left out.
 struct StatedPersons {
-  private struct Known {
+  private struct StoredStatement {
     let kind: Int
     let place: String
     let salt: String
@@ -46,11 +46,11 @@ struct StatedPersons {
     let format: String
     let startedAt: Int64
 
-    var isOfAccount: Bool { kind == StatedPerson.Kind.name.rawValue && !place.isEmpty }
+    var isOfAccount: Bool { kind == StatedPerson.StatementKind.name.rawValue && !place.isEmpty }
   }
 
   /// A statement about a person that is compared with all statements in the store.
-  private struct Candidate {
+  private struct ComparedStatement {
     let kind: Int
     let place: String
     /// Returns the digests of the statement's words with a given salt; nil if the store has them only with
@@ -74,7 +74,7 @@ struct StatedPersons {
   func verdict(on stated: [StatedPerson]) throws -> PersonVerdict {
     try verdict(
       on: stated.filter { !$0.isOfAccount }.map { one in
-        Candidate(kind: one.kind.rawValue, place: one.place) { Self.digests(one, $0) }
+        ComparedStatement(kind: one.kind.rawValue, place: one.place) { Self.digests(one, $0) }
       })
   }
 
@@ -83,7 +83,7 @@ struct StatedPersons {
   func verdict(on other: StatedPersons) throws -> PersonVerdict {
     try verdict(
       on: other.storedPersons().filter { !$0.isOfAccount }.map { one in
-        Candidate(kind: one.kind, place: one.place) { $0 == one.salt ? one.words : nil }
+        ComparedStatement(kind: one.kind, place: one.place) { $0 == one.salt ? one.words : nil }
       })
   }
 
@@ -95,10 +95,10 @@ struct StatedPersons {
     }
   }
 
-  private func verdict(on candidates: [Candidate]) throws -> PersonVerdict {
+  private func verdict(on candidates: [ComparedStatement]) throws -> PersonVerdict {
     let known = try candidates.isEmpty ? [] : storedPersons()
-    var other: Known?
-    for kind in [StatedPerson.Kind.birthDate, .name, .id] {
+    var other: StoredStatement?
+    for kind in [StatedPerson.StatementKind.birthDate, .name, .id] {
       for one in candidates where one.kind == kind.rawValue {
         for former in known where former.kind == one.kind && former.place == one.place {
           guard let words = one.words(former.salt) else { continue }
@@ -111,7 +111,7 @@ struct StatedPersons {
     return other.map(Self.verdict) ?? .unknown
   }
 
-  private static func verdict(_ known: Known) -> PersonVerdict {
+  private static func verdict(_ known: StoredStatement) -> PersonVerdict {
     .other(ingest: known.ingest, format: known.format, startedAt: known.startedAt)
   }
 
@@ -160,7 +160,7 @@ struct StatedPersons {
     return salt
   }
 
-  private func storedPersons() throws -> [Known] {
+  private func storedPersons() throws -> [StoredStatement] {
     try Row.fetchAll(
       database,
       sql: """
@@ -173,7 +173,7 @@ struct StatedPersons {
     ).map { row in
       let row = StoredRow(row, of: "stated_person")
       let words: String = try row[3]
-      return Known(
+      return StoredStatement(
         kind: try row[0], place: try row[1], salt: try row[2],
         words: Set(words.split(separator: " ").map(String.init)), ingest: try row[4], format: try row[5],
         startedAt: try row[6])

@@ -51,14 +51,14 @@ struct StatedZone {
   /// Makes the zone the base zone if the logbook has none. Otherwise returns the records that state the zone
   /// for the items of the import. Items for which an earlier import of this store stated the same zone are
   /// left out. The earlier statement stays valid until all imports with these items are undone.
-  func state(_ given: GivenItems, at now: Int64) throws -> Result {
+  func state(_ given: GivenItems, at now: Int64) throws -> ZoneEffect {
     let zones = try LogbookZones(database)
     guard Self.hasBase(zones) else {
       try ZoneRecords.setBase(zone, at: now, database)
       try Store.set(.baseOfImport, "1", database)
-      return Result()
+      return ZoneEffect()
     }
-    guard try listsItems(zones) else { return Result() }
+    guard try listsItems(zones) else { return ZoneEffect() }
     var brought = Brought()
     try addReadings(given, to: &brought)
     try addRecords(given.records, to: &brought)
@@ -69,7 +69,7 @@ struct StatedZone {
         arguments: [ingest, guid])
     }
     let moved = brought.moved.subtracting(stated.items)
-    var result = Result(otherwise: brought.otherwise(of: stated.items), moved: moved.count)
+    var result = ZoneEffect(otherwise: brought.otherwise(of: stated.items), moved: moved.count)
     let rest = brought.whole.subtracting(stated.items)
     guard !rest.points.isEmpty || !rest.records.isEmpty else { return result }
     let madeAt = max(now, try ZoneRecords.nextMoment(zones, database))
@@ -78,7 +78,7 @@ struct StatedZone {
   }
 
   /// What the zone of an import changes.
-  struct Result {
+  struct ZoneEffect {
     /// The records that state the zone for the items of the import.
     var statements: [ImportedRecord] = []
     /// The number of items that keep the zone of a period. An earlier import gave them the same zone as this

@@ -321,25 +321,25 @@ private final class RecordMerge {
   }
 
   /// Merges a record. The result states how the store changed.
-  func merge(_ aged: AgedRecord) throws -> RecordWriter.Outcome {
+  func merge(_ aged: AgedRecord) throws -> RecordWriter.RecordCounts {
     let theirs = aged.record
-    var outcome = RecordWriter.Outcome()
+    var outcome = RecordWriter.RecordCounts()
     guard let mine = try transaction.record(theirs.guid) else {
       if theirs.guid == LogbookZones.baseGuid, try !adoptsBase(theirs.state) {
         outcome.kept = 1
         return outcome
       }
       try insert(aged)
-      try SourceDeletions.noteValid(besides: theirs.state, of: theirs.guid, database)
+      try SourceDeletions.storeValid(besides: theirs.state, of: theirs.guid, database)
       outcome.new = 1
       return outcome
     }
     if mine.state.agrees(with: theirs.state) {
-      if aged.isImportedThere { try noteKnown(aged) }
+      if aged.isImportedThere { try storeKnown(aged) }
       if theirs.state.addsProvenance(to: mine.state), !mine.state.isDeleted { try storeProvenance(theirs) }
       outcome.known = 1
     } else if try isPreferred(aged, over: mine) {
-      try StatedContents(database).noteContent(of: mine, replacedBy: theirs.state)
+      try StatedContents(database).storeContent(of: mine, replacedBy: theirs.state)
       try write(aged)
       outcome.updated = 1
     } else {
@@ -365,9 +365,9 @@ private final class RecordMerge {
     return state
   }
 
-  /// Notes that an import of the other store contains a record which this store already had. An undo of an
+  /// Stores which import of the other store contains a record that this store already had. An undo of an
   /// import of this store then leaves the record visible.
-  private func noteKnown(_ aged: AgedRecord) throws {
+  private func storeKnown(_ aged: AgedRecord) throws {
     guard ingest != nil, aged.record.state.kind.details?.isListed == true, !isWithdrawn(aged.record) else {
       return
     }
@@ -375,7 +375,7 @@ private final class RecordMerge {
     try database.executeCached(
       sql: "INSERT INTO ingest_record (ingest, guid) VALUES (?, ?) ON CONFLICT DO NOTHING",
       arguments: [origin, aged.record.guid])
-    try StatedContents(database).noteKnown(aged.record.guid, by: origin)
+    try StatedContents(database).storeKnown(aged.record.guid, by: origin)
   }
 
   private func imported(_ theirs: SyncRecord) -> String? {

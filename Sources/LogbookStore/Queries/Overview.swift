@@ -7,7 +7,7 @@ import SQLiteRows
 /// The content of a store, counted by kind and device, and what is pending.
 package struct Overview: Sendable {
   /// The readings of one kind and device.
-  package struct Line: Sendable {
+  package struct DeviceLine: Sendable {
     package let kind: ReadingKind
     /// The device that took the readings.
     package let device: Device
@@ -47,13 +47,13 @@ package struct Overview: Sendable {
   package let withdrawnRecords: Int
   /// The numbers of documents on the remote Nightscout site that must be moved, since a change of zone
   /// changed their instants.
-  package let siteMoves: SiteMoves.Counts
+  package let siteMoves: SiteMoves.MoveCounts
   /// The IANA name of the logbook's zone.
   package let timezone: String
   /// The names of zones that the logbook states and that this system does not know.
   package let unknownZones: [String]
   /// The counts of readings by kind and device.
-  package let lines: [Line]
+  package let lines: [DeviceLine]
   /// The counts of records by kind.
   package let recordLines: [RecordLine]
   /// The number of records in conflict, which a person must resolve.
@@ -163,7 +163,7 @@ package struct IngestEntry: Sendable {
   }
 }
 
-extension Overview.Line {
+extension Overview.DeviceLine {
   fileprivate init(_ row: Row) throws {
     let row = StoredRow(row, of: "series", key: 0..<2)
     (kind, device, readings) = (try row.code(1), try Device(row, from: 6), try row.count(2))
@@ -202,7 +202,7 @@ extension Store {
             FROM series AS s JOIN device AS d ON d.id = s.device WHERE s.readings > 0
             GROUP BY s.kind, s.device ORDER BY s.kind, s.device
             """
-        ).map(Overview.Line.init),
+        ).map(Overview.DeviceLine.init),
         recordLines: try Row.fetchAll(
           database,
           sql: """

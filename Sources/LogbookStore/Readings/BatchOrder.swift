@@ -5,13 +5,13 @@ import Logbook
 /// The readings of one batch in the order of the table's primary key. Equal readings are removed. Different
 /// readings with the same identity get different numbers in `occurrence`.
 struct BatchOrder {
-  private struct Key {
+  private struct PrimaryKey {
     let partition: Int64
     let position: Int64
     let series: UInt32
     let index: UInt32
 
-    @inline(__always) static func isBefore(_ left: Key, _ right: Key) -> Bool {
+    @inline(__always) static func isBefore(_ left: PrimaryKey, _ right: PrimaryKey) -> Bool {
       if left.partition != right.partition { return left.partition < right.partition }
       if left.position != right.position { return left.position < right.position }
       if left.series != right.series { return left.series < right.series }
@@ -51,7 +51,7 @@ struct BatchOrder {
   private(set) var together: [[Item]] = []
   /// The indexes in the batch of readings with the same tick as an earlier reading of another day.
   private(set) var restarted: [Int] = []
-  private var keys: [Key] = []
+  private var keys: [PrimaryKey] = []
 
   /// Sorts the readings of a batch in the order of the stored readings, and adds each series that `table`
   /// lacks.
@@ -93,11 +93,11 @@ struct BatchOrder {
     keys.reserveCapacity(readings.count)
     var isSorted = true
     for (index, reading) in readings.enumerated() {
-      let series = try table.place(of: reading)
-      let key = Key(
+      let series = try table.index(of: reading)
+      let key = PrimaryKey(
         partition: table.all[series].partition, position: reading.position, series: UInt32(series),
         index: UInt32(index))
-      if isSorted, let last = keys.last, !Key.isBefore(last, key) { isSorted = false }
+      if isSorted, let last = keys.last, !PrimaryKey.isBefore(last, key) { isSorted = false }
       keys.append(key)
     }
     if !isSorted { sortKeys() }
@@ -106,21 +106,21 @@ struct BatchOrder {
   /// Sorts the keys. In most inputs, only few readings are out of order. These are removed, sorted, and
   /// merged with the others, which takes a fifth of the time of sorting all.
   private mutating func sortKeys() {
-    var late: [Key] = []
+    var late: [PrimaryKey] = []
     var end = 0
     for place in keys.indices {
       let key = keys[place]
-      if end > 0, !Key.isBefore(keys[end - 1], key) {
+      if end > 0, !PrimaryKey.isBefore(keys[end - 1], key) {
         late.append(key)
       } else {
         keys[end] = key
         end += 1
       }
     }
-    late.sort(by: Key.isBefore)
+    late.sort(by: PrimaryKey.isBefore)
     for place in keys.indices.reversed() {
       guard let last = late.last else { return }
-      if end > 0, Key.isBefore(last, keys[end - 1]) {
+      if end > 0, PrimaryKey.isBefore(last, keys[end - 1]) {
         keys[place] = keys[end - 1]
         end -= 1
       } else {

@@ -70,12 +70,12 @@ final class BatchTable {
 // SQLite frees them with `xDisconnect` and `xClose`. While an SQL statement reads the rows, no rows may be
 // appended.
 private enum BatchModule {
-  private struct Table {
+  private struct VirtualTable {
     var base = sqlite3_vtab()
     let batch: Unmanaged<BatchTable>
   }
 
-  private struct Cursor {
+  private struct VirtualCursor {
     var base = sqlite3_vtab_cursor()
     let rows: UnsafeMutablePointer<ReadingRow>
     var count = 0
@@ -86,7 +86,7 @@ private enum BatchModule {
     var module = sqlite3_module()
     module.xConnect = { database, object, _, _, table, _ in BatchModule.connect(database, object, table) }
     module.xDisconnect = { table in
-      table.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: Table.self).deallocate() }
+      table.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: VirtualTable.self).deallocate() }
       return SQLITE_OK
     }
     module.xBestIndex = { _, plan in
@@ -95,12 +95,12 @@ private enum BatchModule {
     }
     module.xOpen = { table, cursor in BatchModule.open(table, cursor) }
     module.xClose = { cursor in
-      cursor.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: Cursor.self).deallocate() }
+      cursor.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: VirtualCursor.self).deallocate() }
       return SQLITE_OK
     }
     module.xFilter = { cursor, _, _, _, _ in
       let table = cursor?.pointee.pVtab.map {
-        UnsafeMutableRawPointer($0).assumingMemoryBound(to: Table.self)
+        UnsafeMutableRawPointer($0).assumingMemoryBound(to: VirtualTable.self)
       }
       let walk = BatchModule.cell(cursor)
       walk?.pointee.index = 0
@@ -131,8 +131,8 @@ private enum BatchModule {
   @inline(__always)
   private static func cell(
     _ base: UnsafeMutablePointer<sqlite3_vtab_cursor>?
-  ) -> UnsafeMutablePointer<Cursor>? {
-    base.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: Cursor.self) }
+  ) -> UnsafeMutablePointer<VirtualCursor>? {
+    base.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: VirtualCursor.self) }
   }
 
   private static func connect(
@@ -140,8 +140,8 @@ private enum BatchModule {
     _ table: UnsafeMutablePointer<UnsafeMutablePointer<sqlite3_vtab>?>?
   ) -> Int32 {
     guard let object else { return SQLITE_MISUSE }
-    let made = UnsafeMutablePointer<Table>.allocate(capacity: 1)
-    made.initialize(to: Table(batch: Unmanaged.fromOpaque(object)))
+    let made = UnsafeMutablePointer<VirtualTable>.allocate(capacity: 1)
+    made.initialize(to: VirtualTable(batch: Unmanaged.fromOpaque(object)))
     table?.pointee = UnsafeMutableRawPointer(made).assumingMemoryBound(to: sqlite3_vtab.self)
     return sqlite3_declare_vtab(database, "CREATE TABLE batch (\(ReadingRow.columns))")
   }
@@ -150,11 +150,12 @@ private enum BatchModule {
     _ table: UnsafeMutablePointer<sqlite3_vtab>?,
     _ cursor: UnsafeMutablePointer<UnsafeMutablePointer<sqlite3_vtab_cursor>?>?
   ) -> Int32 {
-    guard let table = table.map({ UnsafeMutableRawPointer($0).assumingMemoryBound(to: Table.self) }) else {
+    guard let table = table.map({ UnsafeMutableRawPointer($0).assumingMemoryBound(to: VirtualTable.self) })
+    else {
       return SQLITE_MISUSE
     }
-    let made = UnsafeMutablePointer<Cursor>.allocate(capacity: 1)
-    made.initialize(to: Cursor(rows: table.pointee.batch.takeUnretainedValue().rows))
+    let made = UnsafeMutablePointer<VirtualCursor>.allocate(capacity: 1)
+    made.initialize(to: VirtualCursor(rows: table.pointee.batch.takeUnretainedValue().rows))
     cursor?.pointee = UnsafeMutableRawPointer(made).assumingMemoryBound(to: sqlite3_vtab_cursor.self)
     return SQLITE_OK
   }

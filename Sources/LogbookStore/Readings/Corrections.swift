@@ -91,7 +91,7 @@ final class Corrections {
   /// Writes withdrawals as rows of the imports whose exports show them.
   ///
   /// - Returns: the number of withdrawals that are new or changed.
-  private func write(_ verdicts: [Verdict]) throws -> Int {
+  private func write(_ verdicts: [CorrectionWithdrawal]) throws -> Int {
     var records: [Int64: [ImportedRecord]] = [:]
     var ages: [Int64: ExportAge] = [:]
     for verdict in verdicts {
@@ -113,7 +113,7 @@ final class Corrections {
 
   /// The imports that state a withdrawal, with the ages of their exports. For an export of another store, it
   /// is a row that only has its age.
-  private func statements(of verdict: Verdict) throws -> [Int64: ExportAge] {
+  private func statements(of verdict: CorrectionWithdrawal) throws -> [Int64: ExportAge] {
     var statements = try ages(of: verdict.imports)
     if let age = verdict.otherAge {
       statements[try ExportOrigin.ingest(of: WritingAge(age), database)] = age
@@ -127,7 +127,7 @@ final class Corrections {
   static func writeAfterUndo(at now: Int64, _ database: Database) throws {
     try IngestWriter.requireTables(database)
     let corrections = try Corrections(database, ingest: 0)
-    try database.executeCached(sql: noteSeveralValues)
+    try database.executeCached(sql: copySeveralValues)
     let written = try corrections.write()
     try database.executeCached(sql: "DELETE FROM temp.hand_typed")
     try BroughtItems.state(records: written.guids, database, at: now)
@@ -136,7 +136,7 @@ final class Corrections {
   /// Withdraws values that an upload downloaded or shows again, if a later export of this or another store
   /// corrects them, and the reverse.
   fileprivate func writeAfterDownload(_ placer: RecordPlacer) throws {
-    try database.executeCached(sql: Self.noteSeveralValues)
+    try database.executeCached(sql: Self.copySeveralValues)
     try writeLatest(placer, isSync: true)
   }
 
@@ -145,7 +145,7 @@ final class Corrections {
     try database.execute(sql: tables)
     let corrections = try Corrections(database, ingest: 0)
     corrections.merged = try ReadingAges(other)
-    try database.executeCached(sql: noteSeveralValues)
+    try database.executeCached(sql: copySeveralValues)
     try corrections.writeLatest(RecordPlacer(database), isSync: false)
   }
 
@@ -165,7 +165,7 @@ final class Corrections {
       if try RecordEditor.exists(guid, database) {
         guard try isEarlier(guid, than: state, latest.value) else { continue }
         let contents = StatedContents(database)
-        try contents.noteCurrent("(?)", [guid])
+        try contents.storeCurrent("(?)", [guid])
         try contents.insert(state, of: guid, ingest: latest.key)
         try database.executeCached(
           sql: """
@@ -209,7 +209,7 @@ final class Corrections {
   }
 
   /// A hand-typed reading, which is compared with others at the same position.
-  private struct Candidate {
+  private struct HandTypedReading {
     let reading: StoredReading
     /// The ages of the exports that contain the reading, by the numbers of their imports.
     let exports: [Int64: ExportAge]
@@ -233,7 +233,7 @@ final class Corrections {
       return statement.age >= age ?? .unknown
     }
 
-    func isAtPlace(of other: Candidate) -> Bool {
+    func isAtPlace(of other: HandTypedReading) -> Bool {
       (reading.deviceID, reading.kind, reading.position)
         == (other.reading.deviceID, other.reading.kind, other.reading.position)
     }
@@ -249,7 +249,7 @@ final class Corrections {
   }
 
   /// A withdrawal to write, with the imports whose exports show the correction.
-  private struct Verdict {
+  private struct CorrectionWithdrawal {
     let record: ImportedRecord
     let imports: Set<Int64>
     /// The age of another store's export that shows the correction, or that has the reading; nil without one.
@@ -291,7 +291,7 @@ extension Corrections {
   }
 
   /// Copies the places with several hand-typed values to `hand_typed`, with a value that no reading has.
-  private static let noteSeveralValues = """
+  private static let copySeveralValues = """
     INSERT INTO temp.hand_typed SELECT s.device, s.kind, r.position, -1
     FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
     WHERE s.position_kind = 0 AND s.kind IN (1, 4) AND \(isHandTyped("r"))
@@ -310,9 +310,9 @@ extension Corrections {
     ])
   }
 
-  private func verdicts() throws -> [Verdict] {
-    var verdicts: [Verdict] = []
-    var place: [Candidate] = []
+  private func verdicts() throws -> [CorrectionWithdrawal] {
+    var verdicts: [CorrectionWithdrawal] = []
+    var place: [HandTypedReading] = []
     let visibility = try Visibility(WithdrawalChanges.items(database))
     let undone = try ImportContribution.undone(database)
     let rows = try Row.fetchCursor(database.cachedStatement(sql: Self.candidates))
@@ -342,7 +342,7 @@ extension Corrections {
         try merged?.age(of: reading.identity),
         statement.flatMap { !$0.isHidden && $0.hasEffect ? $0.age : nil },
       ].compactMap(\.self).max()
-      let candidate = Candidate(
+      let candidate = HandTypedReading(
         reading: reading, exports: exports,
         otherAge: otherAge.flatMap { $0 > exports.values.max() ?? .unknown ? $0 : nil }, statement: statement,
         series: try row["series"])
@@ -355,21 +355,22 @@ extension Corrections {
     return try verdicts + judge(place)
   }
 
-  private func judge(_ place: [Candidate]) throws -> [Verdict] {
+  private func judge(_ place: [HandTypedReading]) throws -> [CorrectionWithdrawal] {
     // Other stores need the ages of this store's exports only to compare them with their own ones.
     let isOfOtherStore = place.contains { $0.exports.isEmpty } && Set(place.map(\.age)).count > 1
     return try place.compactMap { old in
       let (imports, otherAge) = try replacements(of: old, in: place)
       if !imports.isEmpty || otherAge != nil {
-        try noteContradiction(old, imports)
-        return Verdict(
+        try countContradiction(old, imports)
+        return CorrectionWithdrawal(
           record: withdrawal(old.reading, isHidden: true), imports: imports, otherAge: otherAge)
       }
       if old.statement?.isHidden == true {
-        return Verdict(record: withdrawal(old.reading, isHidden: false), imports: old.lastImports)
+        return CorrectionWithdrawal(
+          record: withdrawal(old.reading, isHidden: false), imports: old.lastImports)
       }
       guard isOfOtherStore, old.statement == nil, let age = old.age else { return nil }
-      return Verdict(
+      return CorrectionWithdrawal(
         record: withdrawal(old.reading, isHidden: false), imports: old.lastImports,
         otherAge: old.lastImports.isEmpty ? age : nil, isOnlyStatement: true)
     }
@@ -379,7 +380,7 @@ extension Corrections {
   /// age of the latest such export that another store imported. These exports are later than the last export
   /// with the old value, and that last export lacks the other value.
   private func replacements(
-    of old: Candidate, in place: [Candidate]
+    of old: HandTypedReading, in place: [HandTypedReading]
   ) throws -> (imports: Set<Int64>, otherAge: ExportAge?) {
     guard let oldAge = try old.age ?? leastAge(of: old) else { return ([], nil) }
     var (imports, otherAge): (Set<Int64>, ExportAge?) = ([], nil)
@@ -398,7 +399,8 @@ extension Corrections {
   }
 
   /// Whether an export with another value is of the same diary as the last export with the old value.
-  private func isOneSource(_ old: Candidate, _ other: Candidate, _ ingest: Int64) throws -> Bool {
+  private func isOneSource(_ old: HandTypedReading, _ other: HandTypedReading, _ ingest: Int64) throws -> Bool
+  {
     if old.isMarked && other.isMarked { return true }
     return try old.lastImports.contains { try areShared(by: $0, ingest, of: old.series) }
   }
@@ -422,24 +424,24 @@ extension Corrections {
 
   /// Counts a value of this input that only exports of older files replace, and a value of a younger file
   /// that this input replaces.
-  private func noteContradiction(_ old: Candidate, _ replacing: Set<Int64>) throws {
+  private func countContradiction(_ old: HandTypedReading, _ replacing: Set<Int64>) throws {
     guard let own = try export(ingest) else { return }
     if old.exports[ingest] != nil {
       let others = try replacing.compactMap { try export($0) }
       let isOwnYounger = others.allSatisfy {
         FileContradiction.isYounger(own.age, than: $0.age, imported: $0.startedAt)
       }
-      if isOwnYounger { contradiction.noteKeptReading() }
+      if isOwnYounger { contradiction.countKeptReading() }
     } else if replacing.contains(ingest),
       let younger = old.exports.filter({ FileContradiction.isYounger($0.value, than: own.age) }).keys.max()
     {
-      contradiction.noteReplacedReading(of: younger)
+      contradiction.countReplacedReading(of: younger)
     }
   }
 
   /// The minimum age of the last export with a reading that only another store imported; nil if nothing shows
   /// it.
-  private func leastAge(of candidate: Candidate) throws -> ExportAge? {
+  private func leastAge(of candidate: HandTypedReading) throws -> ExportAge? {
     guard candidate.exports.isEmpty, candidate.statement == nil else { return nil }
     return try newestFromRemote(of: candidate.series)
   }

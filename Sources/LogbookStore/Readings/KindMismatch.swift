@@ -95,15 +95,15 @@ extension KindMismatch {
     let positionKind: PositionKind
   }
 
-  private struct Known {
+  private struct KnownSeries {
     let id: Int64
     let partition: Int64
     let positions: ClosedRange<Int64>
   }
 
   /// The stored series of a kind that have readings, by device.
-  private func series(of kind: ReadingKind, _ deviceIDs: [Int64]) throws -> [DeviceSeries: Known] {
-    var found: [DeviceSeries: Known] = [:]
+  private func series(of kind: ReadingKind, _ deviceIDs: [Int64]) throws -> [DeviceSeries: KnownSeries] {
+    var found: [DeviceSeries: KnownSeries] = [:]
     let statement = try database.cachedStatement(
       sql: """
         SELECT position_kind, id, partition, first_position, last_position FROM series
@@ -114,14 +114,14 @@ extension KindMismatch {
       for row in rows {
         let row = StoredRow(row, of: "series")
         let place = DeviceSeries(device: DeviceIndex(Int32(clamping: number)), positionKind: try row.code(0))
-        found[place] = Known(id: try row[1], partition: try row[2], positions: try row.range(3))
+        found[place] = KnownSeries(id: try row[1], partition: try row[2], positions: try row.range(3))
       }
     }
     return found
   }
 
   /// Whether the series in the store contains the value of the reading.
-  private func holds(_ reading: Reading, in series: Known) throws -> Bool {
+  private func holds(_ reading: Reading, in series: KnownSeries) throws -> Bool {
     stored.bind(series.partition, at: 1)
     stored.bind(reading.position, at: 2)
     stored.bind(series.id, at: 3)

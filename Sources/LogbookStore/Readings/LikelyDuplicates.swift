@@ -46,21 +46,21 @@ struct SameMinutes {
   /// The maximum distance of neighbouring times in a chunk that one SQL query covers, in seconds.
   private static let joinSeconds: Int64 = 3600
 
-  private struct Item: Hashable {
+  private struct MinuteValue: Hashable {
     let minute: Int64
     let value: Double
     let unit: Int64
   }
 
-  private struct Value {
+  private struct TimedValue {
     let time: Int64
     let value: Double
     let unit: Int64
 
     /// Whether the time may come from a table with whole minutes.
     var isWhole: Bool { time % 60 == 0 }
-    var cut: Item { Item(minute: Self.minute(time), value: value, unit: unit) }
-    var rounded: Item { Item(minute: Self.minute(time + 30), value: value, unit: unit) }
+    var cut: MinuteValue { MinuteValue(minute: Self.minute(time), value: value, unit: unit) }
+    var rounded: MinuteValue { MinuteValue(minute: Self.minute(time + 30), value: value, unit: unit) }
 
     private static func minute(_ time: Int64) -> Int64 { DeviceTime.startOfMinute(time) / 60 }
   }
@@ -70,7 +70,7 @@ struct SameMinutes {
   private let stretch: NewRange
   private let other: Other
   /// The newest readings of the other series, if its positions are counts.
-  private var counted: [Value]?
+  private var counted: [TimedValue]?
   private var comparedCount = 0
   /// The numbers of equal readings under three assumptions: both devices truncate times to minutes, this
   /// device rounds them, or the other device rounds them.
@@ -128,7 +128,7 @@ struct SameMinutes {
   }
 
   /// The new readings at these positions with shown times at which the other device has readings.
-  private func ownValues(_ positions: ClosedRange<Int64>) throws -> [Value] {
+  private func ownValues(_ positions: ClosedRange<Int64>) throws -> [TimedValue] {
     try values(
       """
       SELECT device_time, value, unit FROM reading
@@ -141,9 +141,9 @@ struct SameMinutes {
       ])
   }
 
-  private mutating func compare(_ own: [Value]) throws {
+  private mutating func compare(_ own: [TimedValue]) throws {
     comparedCount += own.count
-    var (cut, whole, rounded): (Set<Item>, Set<Item>, Set<Item>) = ([], [], [])
+    var (cut, whole, rounded): (Set<MinuteValue>, Set<MinuteValue>, Set<MinuteValue>) = ([], [], [])
     for times in Self.ranges(of: own.map(\.time)) {
       for value in try otherValues(times) {
         cut.insert(value.cut)
@@ -159,7 +159,7 @@ struct SameMinutes {
   }
 
   /// The readings of the other device whose device times are in this range.
-  private mutating func otherValues(_ times: ClosedRange<Int64>) throws -> [Value] {
+  private mutating func otherValues(_ times: ClosedRange<Int64>) throws -> [TimedValue] {
     let (first, last) = (times.lowerBound, times.upperBound)
     let slack = PositionSpan.maxOffset
     switch other.order {
@@ -175,7 +175,7 @@ struct SameMinutes {
     }
   }
 
-  private func newest() throws -> [Value] {
+  private func newest() throws -> [TimedValue] {
     try values(
       """
       SELECT device_time, value, unit FROM (
@@ -195,10 +195,10 @@ struct SameMinutes {
       AND value IS NOT NULL
     """
 
-  private func values(_ sql: String, _ arguments: StatementArguments) throws -> [Value] {
+  private func values(_ sql: String, _ arguments: StatementArguments) throws -> [TimedValue] {
     try Row.fetchAll(database.cachedStatement(sql: sql), arguments: arguments).map { row in
       let row = StoredRow(row, of: "reading")
-      return Value(time: try row[0], value: try row[1], unit: try row[2])
+      return TimedValue(time: try row[0], value: try row[1], unit: try row[2])
     }
   }
 

@@ -21,7 +21,7 @@ final class ReadingWriter {
   private let list: RawStatement
   private var order = BatchOrder()
   private var table: SeriesTable
-  private var outcome = Outcome()
+  private var outcome = ReadingCounts()
   /// Readings of the batch that the store has with a different value.
   private var differing: [BatchOrder.Item] = []
   /// The indexes of the current chunk's items whose identities the store may already have.
@@ -40,7 +40,7 @@ final class ReadingWriter {
   /// Whether the trigger for new readings is dropped, since the batch stores many of them.
   private var storesMany = false
 
-  struct Outcome {
+  struct ReadingCounts {
     var new = 0
     var known = 0
     var repeated = 0
@@ -122,7 +122,7 @@ final class ReadingWriter {
   ///     them.
   func write(
     _ readings: [Reading], of devices: [Device], deviceIDs: [Int64], placedBy zone: LogbookZone?
-  ) throws -> Outcome {
+  ) throws -> ReadingCounts {
     var placer = try ReadingPlacer(database, devices)
     if placer.agrees(with: zone) {
       return try write(readings, deviceIDs: deviceIDs, zones: placer.all)
@@ -132,8 +132,8 @@ final class ReadingWriter {
     return try write(placed, deviceIDs: deviceIDs, zones: placer.all)
   }
 
-  private func write(_ readings: [Reading], deviceIDs: [Int64], zones: LogbookZones) throws -> Outcome {
-    outcome = Outcome()
+  private func write(_ readings: [Reading], deviceIDs: [Int64], zones: LogbookZones) throws -> ReadingCounts {
+    outcome = ReadingCounts()
     storesMany = false
     differing.removeAll(keepingCapacity: true)
     pending = PendingPositions()
@@ -181,7 +181,7 @@ extension ReadingWriter {
   }
 
   @inline(__always)
-  private func noteNumbered(_ item: BatchOrder.Item, _ readings: [Reading]) {
+  private func addNumbered(_ item: BatchOrder.Item, _ readings: [Reading]) {
     let reading = readings[item.index]
     guard reading.isNumberedAtPosition else { return }
     let series = table.all[item.series]
@@ -197,7 +197,7 @@ extension ReadingWriter {
     chunk.removeAll()
     let new = known == 0 ? items : ArraySlice(zip(items, isKnown).filter { !$1 }.map(\.0))
     chunk.append(new, of: readings, in: table.all)
-    for item in new where item.occurrence > 0 { noteNumbered(item, readings) }
+    for item in new where item.occurrence > 0 { addNumbered(item, readings) }
     if !isUploaded { pending.append(new, of: readings, in: table.all) }
     try insertChunk()
     table.count(new, of: readings)
@@ -311,7 +311,7 @@ extension ReadingWriter {
   private func storeVariant(
     _ items: [BatchOrder.Item], _ readings: [Reading], isClockSetBack: Bool = false
   ) throws {
-    var place = try place(of: items, readings)
+    var place = try storedAtPosition(of: items, readings)
     let timeCanRepeat = items.contains { readings[$0.index].timeCanRepeat }
     for (item, known) in zip(items, place.known) {
       let reading = readings[item.index]
@@ -324,25 +324,25 @@ extension ReadingWriter {
         if reading.occurrenceIsStated, known.occurrence != item.occurrence {
           outcome.renumbered += 1
           try listRevision(item, reading)
-          noteNumbered(item, readings)
+          addNumbered(item, readings)
         }
       } else if place.holdsAnotherDay {
         outcome.restarted.append(item.index)
-      } else if place.takeReplaced(reading) || reading.occurrenceIsStated
+      } else if place.useEarlierValue(for: reading) || reading.occurrenceIsStated
         || (place.isTaken && reading.positionKind == .tick && !reading.kind.valueIsPartOfIdentity)
       {
         outcome.changed += 1
         try listRevision(item, reading)
-        if reading.occurrenceIsStated { noteNumbered(item, readings) }
+        if reading.occurrenceIsStated { addNumbered(item, readings) }
       } else {
         let isSecond = place.isTaken && reading.kind == .cbg && !timeCanRepeat
         if isSecond { outcome.doubled.append((reading.deviceTime, isClockSetBack)) }
-        if place.isTaken { noteNumbered(item, readings) }
+        if place.isTaken { addNumbered(item, readings) }
         chunk.removeAll()
         append(
           BatchOrder.Item(
             index: item.index, series: item.series, valueBucket: item.valueBucket,
-            occurrence: place.occurrences.takeNext()),
+            occurrence: place.occurrences.useNextNumber()),
           readings, marks: isSecond && isClockSetBack ? .clockSetBack : [])
         if !isUploaded { pending.append(table.all[item.series].partition, reading.position) }
         try insertChunk()
@@ -353,7 +353,7 @@ extension ReadingWriter {
   }
 
   /// A stored reading that has the position and the value of an item of the input.
-  private struct Known {
+  private struct KnownValue {
     let occurrence: Int64
     let isWithdrawn: Bool
     /// Whether this import stored the reading.
@@ -361,9 +361,9 @@ extension ReadingWriter {
   }
 
   /// The stored readings at one position, compared with the items of the input.
-  private struct StoredAtPlace {
+  private struct StoredAtPosition {
     /// For each item, the stored reading with its value; nil if the value is not stored.
-    var known: [Known?]
+    var known: [KnownValue?]
     /// The number of visible readings of other imports whose value no item has. Control tests are counted
     /// separately.
     var replaced = 0
@@ -374,26 +374,27 @@ extension ReadingWriter {
     var holdsAnotherDay = false
     var occurrences = UsedOccurrences()
 
-    /// Takes one of the stored readings that the input lacks, as the earlier value of `reading`. Returns
+    /// Uses one of the stored readings that the input lacks as the earlier value of `reading`. Returns
     /// false if none is left.
-    mutating func takeReplaced(_ reading: Reading) -> Bool {
-      let count = reading.isControlTest ? \StoredAtPlace.replacedControlTests : \StoredAtPlace.replaced
+    mutating func useEarlierValue(for reading: Reading) -> Bool {
+      let count = reading.isControlTest ? \StoredAtPosition.replacedControlTests : \StoredAtPosition.replaced
       guard self[keyPath: count] > 0 else { return false }
       self[keyPath: count] -= 1
       return true
     }
   }
 
-  private func place(of items: [BatchOrder.Item], _ readings: [Reading]) throws -> StoredAtPlace {
+  private func storedAtPosition(of items: [BatchOrder.Item], _ readings: [Reading]) throws -> StoredAtPosition
+  {
     let series = table.all[items[0].series]
     stored.bind(series.partition, at: 1)
     stored.bind(readings[items[0].index].position, at: 2)
     stored.bind(series.id, at: 3)
     stored.bind(items[0].valueBucket, at: 4)
-    var place = StoredAtPlace(known: items.map { _ in nil })
+    var place = StoredAtPosition(known: items.map { _ in nil })
     while try stored.step() {
       place.occurrences.insert(stored.integer(0))
-      let known = Known(
+      let known = KnownValue(
         occurrence: stored.integer(0), isWithdrawn: stored.integer(6) == 1, isOwn: stored.integer(4) == ingest
       )
       let isAnotherDay = CounterReset.isAnother(readings[items[0].index], thanShownAt: stored.integer(5))

@@ -12,7 +12,7 @@ import SQLiteRows
 /// times are compared as well, so that a longer export of the stored sensor is never refused.
 struct SensorComparison {
   /// A value in mg/dL.
-  private struct Value {
+  private struct ComparedValue {
     let instant: Int64
     let value: Double
   }
@@ -32,7 +32,7 @@ struct SensorComparison {
   /// `areOfTwoPersonsForDays`.
   private let isTable: Bool
   /// The compared values of an export, in the order in which the export states them.
-  private var compared: [Value] = []
+  private var compared: [ComparedValue] = []
   /// The instants between which the store has sensor values of other imports.
   private let instants: ClosedRange<Int64>
   private var rows = 0
@@ -69,7 +69,7 @@ struct SensorComparison {
       $0.kind == .cbg && !$0.occurrenceIsStated && (device == nil || Int($0.device.number) == device)
     }.compactMap { reading in
       reading.measurement.quantity.map {
-        Value(instant: reading.instant, value: $0.converted(to: .milligramsPerDecilitre).number)
+        ComparedValue(instant: reading.instant, value: $0.converted(to: .milligramsPerDecilitre).number)
       }
     }.filter { instants.contains($0.instant) }.sorted { $0.instant < $1.instant }
     guard let first = own.first, let last = own.last else { return false }
@@ -87,7 +87,7 @@ struct SensorComparison {
     let stored = try stored(first.instant...last.instant)
     return Self.shifts.contains { shift in
       var pairs = SensorPairs()
-      Self.compare(values.lazy.map { Value(instant: $0.instant + shift, value: $0.value) }, stored) {
+      Self.compare(values.lazy.map { ComparedValue(instant: $0.instant + shift, value: $0.value) }, stored) {
         pairs.add($0.value, $1, at: $0.instant)
       }
       return pairs.count * 2 >= values.count && pairs.correlation >= Self.minCorrelation
@@ -102,10 +102,10 @@ struct SensorComparison {
   private static let minCorrelation = 0.8
 
   /// The visible sensor values of other imports in the order of time. Rows above `maxRows` are left out.
-  private mutating func stored(_ times: ClosedRange<Int64>) throws -> [Value] {
+  private mutating func stored(_ times: ClosedRange<Int64>) throws -> [ComparedValue] {
     let slack = PositionSpan.maxOffset
     let (first, last) = (times.lowerBound - slack, times.upperBound + slack)
-    var values: [Value] = []
+    var values: [ComparedValue] = []
     for (partition, scale) in [(Self.kind, 1 as Int64), (-Self.kind, 1000)] {
       let found = try Row.fetchAll(
         database.cachedStatement(sql: Self.nearby),
@@ -117,7 +117,7 @@ struct SensorComparison {
         let unit: GlucoseUnit = try row[3] == 0 as Int64 ? .milligramsPerDecilitre : .millimolesPerLitre
         let (time, offset): (Int64, Int64) = (try row[0], try row[1])
         values.append(
-          Value(
+          ComparedValue(
             instant: time - offset,
             value: Quantity(value, unit).converted(to: .milligramsPerDecilitre).number))
       }
@@ -125,7 +125,7 @@ struct SensorComparison {
     return values.sorted { $0.instant < $1.instant }
   }
 
-  private mutating func compare(_ own: [Value], _ stored: [Value]) {
+  private mutating func compare(_ own: [ComparedValue], _ stored: [ComparedValue]) {
     Self.compare(own, stored) { value, other in
       guard pairs.count < Self.maxPairs else { return }
       pairs.add(value.value, other, at: value.instant)
@@ -135,8 +135,9 @@ struct SensorComparison {
 
   /// Passes each value with the stored value at the same instant. If there is none, the value of the line
   /// between the stored values before and after it is passed.
-  private static func compare(_ own: some Sequence<Value>, _ stored: [Value], _ body: (Value, Double) -> Void)
-  {
+  private static func compare(
+    _ own: some Sequence<ComparedValue>, _ stored: [ComparedValue], _ body: (ComparedValue, Double) -> Void
+  ) {
     var next = 0
     for value in own {
       while next < stored.count, stored[next].instant < value.instant { next += 1 }

@@ -25,7 +25,7 @@ struct Series {
 ///
 /// It is created for each transaction, because another process may store readings between two transactions.
 struct SeriesTable {
-  private struct Change {
+  private struct SeriesCounts {
     var new = 0
     var positions = (first: Int64.max, last: Int64.min)
     var times = (first: Int64.max, last: Int64.min)
@@ -38,7 +38,7 @@ struct SeriesTable {
   /// Every series found so far. The keys and items of `BatchOrder` refer to a series by its index in this
   /// list.
   private(set) var all: [Series] = []
-  private var changes: [Change] = []
+  private var changes: [SeriesCounts] = []
   /// Indexes in `all`, by the number that `code` returns; -1 for a series that `all` does not have yet.
   private var places: [Int] = []
 
@@ -50,7 +50,7 @@ struct SeriesTable {
 
   /// The index in `all` of a reading's series, which is added if necessary.
   @inline(__always)
-  mutating func place(of reading: Reading) throws -> Int {
+  mutating func index(of reading: Reading) throws -> Int {
     let code = Self.code(reading)
     if code < places.count, places[code] >= 0 { return places[code] }
     return try addSeries(of: reading, code)
@@ -72,7 +72,7 @@ struct SeriesTable {
       groups[groupsByCode[code]].count += 1
     }
     for group in groups.sorted(by: { ($0.count, $0.first) < ($1.count, $1.first) }) {
-      _ = try place(of: readings[group.first])
+      _ = try index(of: readings[group.first])
     }
   }
 
@@ -171,7 +171,7 @@ extension SeriesTable {
     let place = all.firstIndex { $0.id == series.id } ?? all.count
     if place == all.count {
       all.append(series)
-      changes.append(Change())
+      changes.append(SeriesCounts())
     }
     while places.count <= code { places.append(-1) }
     places[code] = place

@@ -69,10 +69,10 @@ struct UnsortedSpool {
   /// Passes all readings to `store` in batches, in the order of the table's primary key. Readings at the same
   /// position stay in the order in which they were added.
   func merge(of devices: [Int64], _ store: ([Reading]) throws -> Void) throws {
-    var cursors: [Cursor] = []
+    var cursors: [RunPosition] = []
     var start = 0
     for count in runs {
-      cursors.append(Cursor(next: start, end: start + count))
+      cursors.append(RunPosition(next: start, end: start + count))
       start += count
     }
     var heap = Heap<SortKey>()
@@ -140,7 +140,7 @@ extension UnsortedSpool {
 
   /// The next index in a run, with a buffer of readings from this index on. Indexes count readings from the
   /// start of the file.
-  private struct Cursor {
+  private struct RunPosition {
     var next: Int
     let end: Int
     private var buffer: [Reading] = []

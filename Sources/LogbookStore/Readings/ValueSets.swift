@@ -19,7 +19,7 @@ import SQLiteRows
 /// second time with a further number, and uploaded. Of equal values at one time, only the first is visible.
 struct ValueSets {
   /// How the values at one position changed.
-  struct Change {
+  struct SetChange {
     /// The number of values that only the other store had, and that were added to this one.
     var new = 0
     /// The number of values of this store that were stored a second time, since the other store uses their
@@ -37,7 +37,7 @@ struct ValueSets {
   }
 
   /// Stores the missing values of one position. A second call changes nothing.
-  func complete(_ place: PlaceOfValues) throws -> Change {
+  func complete(_ place: PlaceOfValues) throws -> SetChange {
     let stored = try values(at: place)
     let stated = try statedValues(at: place)
     // The values of the other store: those that it stated, and this store's values whose numbers the other
@@ -51,15 +51,15 @@ struct ValueSets {
     let changes = min(onlyHere.count, onlyThere.count)
     var occurrences = UsedOccurrences()
     for value in stored + stated { occurrences.insert(value.occurrence) }
-    var change = Change()
+    var change = SetChange()
     if let reading = stored.first {
       for value in onlyThere.dropFirst(changes) {
-        try insert(value, of: nil, as: occurrences.takeNext(), at: place, like: reading)
+        try insert(value, of: nil, as: occurrences.useNextNumber(), at: place, like: reading)
         change.new += 1
       }
     }
     for value in onlyHere.dropFirst(changes) {
-      try insert(value, of: value.ingest, as: occurrences.takeNext(), at: place, like: value)
+      try insert(value, of: value.ingest, as: occurrences.useNextNumber(), at: place, like: value)
       change.restated += 1
     }
     try countAdded(change, at: place)
@@ -75,7 +75,7 @@ struct UsedOccurrences {
 
   /// Returns the number after the largest one, and marks it as used. If a reading from another store has the
   /// maximum number, the first free number is used.
-  mutating func takeNext() -> Int64 {
+  mutating func useNextNumber() -> Int64 {
     let last = all.max() ?? -1
     let next = last < Int64(Int32.max) ? last + 1 : (0...Int64(all.count)).first { !all.contains($0) } ?? 0
     all.insert(next)
@@ -93,22 +93,22 @@ struct PlaceOfValues: Hashable {
 
 extension ValueSets {
   /// A value with its occurrence number.
-  private struct Value {
+  private struct NumberedValue {
     let occurrence: Int64
     let measurement: Measurement
     var isHidden = false
     var ingest: Int64?
 
-    func agrees(_ other: Value) -> Bool { measurement.agrees(with: other.measurement) }
+    func agrees(_ other: NumberedValue) -> Bool { measurement.agrees(with: other.measurement) }
   }
 
-  private static func distinct(_ values: [Value]) -> [Value] {
+  private static func distinct(_ values: [NumberedValue]) -> [NumberedValue] {
     values.reduce(into: []) { found, value in
       if !found.contains(where: { $0.agrees(value) }) { found.append(value) }
     }
   }
 
-  private func values(at place: PlaceOfValues) throws -> [Value] {
+  private func values(at place: PlaceOfValues) throws -> [NumberedValue] {
     let rows = try RawStatement(
       keptBy: database,
       """
@@ -116,10 +116,10 @@ extension ValueSets {
       WHERE r.partition = ?1 AND r.position = ?2 AND r.series = ?3 AND r.value_bucket = ?4 ORDER BY r.occurrence
       """)
     bind(place, to: rows)
-    var values: [Value] = []
+    var values: [NumberedValue] = []
     while try rows.step() {
       values.append(
-        Value(
+        NumberedValue(
           occurrence: rows.integer(0), measurement: try measurement(of: rows, at: place),
           isHidden: rows.integer(6) == 1, ingest: rows.integer(5)))
     }
@@ -127,7 +127,7 @@ extension ValueSets {
   }
 
   /// Values that other stores stated. For the same occurrence numbers, this store has other values.
-  private func statedValues(at place: PlaceOfValues) throws -> [Value] {
+  private func statedValues(at place: PlaceOfValues) throws -> [NumberedValue] {
     let rows = try RawStatement(
       keptBy: database,
       """
@@ -139,10 +139,10 @@ extension ValueSets {
     bind(place, to: rows)
     rows.bind(ingest, at: 5)
     rows.bind(statesIdentities ? 1 : 0 as Int64, at: 6)
-    var values: [Value] = []
+    var values: [NumberedValue] = []
     while try rows.step() {
       values.append(
-        Value(occurrence: rows.integer(0), measurement: try measurement(of: rows, at: place)))
+        NumberedValue(occurrence: rows.integer(0), measurement: try measurement(of: rows, at: place)))
     }
     return values
   }
@@ -160,7 +160,8 @@ extension ValueSets {
   ///
   /// - Parameter import: the import whose undo hides the new reading; nil for the running import.
   private func insert(
-    _ value: Value, of import: Int64?, as occurrence: Int64, at place: PlaceOfValues, like reading: Value
+    _ value: NumberedValue, of import: Int64?, as occurrence: Int64, at place: PlaceOfValues,
+    like reading: NumberedValue
   ) throws {
     var pending = PendingPositions()
     pending.append(place.partition, place.position)
@@ -183,7 +184,7 @@ extension ValueSets {
 
   /// Counts the added values. At the end of the transaction, it is decided which values at this time are
   /// visible.
-  private func countAdded(_ change: Change, at place: PlaceOfValues) throws {
+  private func countAdded(_ change: SetChange, at place: PlaceOfValues) throws {
     let added = change.new + change.restated
     if added > 0 {
       try database.executeCached(

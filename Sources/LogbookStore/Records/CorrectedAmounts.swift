@@ -52,12 +52,12 @@ enum CorrectedAmounts {
 
   /// The pairs of records of one app, kind and second. This input has exactly one record of each pair. Empty
   /// for a format whose ids contain no amounts.
-  static func pairs(_ database: Database, ingest: Int64, _ format: String) throws -> [RetypedDoses.Pair] {
+  static func pairs(_ database: Database, ingest: Int64, _ format: String) throws -> [RetypedDoses.DosePair] {
     try pairs(pairQuery, database, ingest, format)
   }
 
   /// The pairs of records of one app, kind and second. The import has at least one record of each pair.
-  static func storedPairs(_ database: Database, ingest: Int64) throws -> [RetypedDoses.Pair] {
+  static func storedPairs(_ database: Database, ingest: Int64) throws -> [RetypedDoses.DosePair] {
     let format = try String.fetchOne(
       database.cachedStatement(sql: "SELECT format FROM ingest WHERE id = ?"), arguments: [ingest])
     return try pairs(storedPairQuery, database, ingest, format ?? "")
@@ -65,11 +65,11 @@ enum CorrectedAmounts {
 
   private static func pairs(
     _ query: String, _ database: Database, _ ingest: Int64, _ format: String
-  ) throws -> [RetypedDoses.Pair] {
+  ) throws -> [RetypedDoses.DosePair] {
     guard CountingSource.idsContainAmounts(format) else { return [] }
     return try Row.fetchAll(database.cachedStatement(sql: query), arguments: [ingest, format]).map { row in
       let row = StoredRow(row, of: "record")
-      return RetypedDoses.Pair(given: try row[0], other: try row[1])
+      return RetypedDoses.DosePair(given: try row[0], other: try row[1])
     }
   }
 }

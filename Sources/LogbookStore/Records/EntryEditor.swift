@@ -52,7 +52,7 @@ package struct EntryEditor {
   }
 
   /// The items of a typed entry, and whether one of them is new.
-  package struct Outcome: Sendable {
+  package struct EntryResult: Sendable {
     /// The items of the entry as they are stored.
     package let items: [StoredItem]
     /// False if the store already had all items of the entry.
@@ -68,7 +68,7 @@ package struct EntryEditor {
   ///   which one was refused.
   /// - Throws: `Failure`: `badInput` for a reading that the store has with another value, and failures of
   ///   adding records.
-  package func add(_ entries: [TypedEntry], reached: (Int) -> Void = { _ in }) throws -> [Outcome] {
+  package func add(_ entries: [TypedEntry], reached: (Int) -> Void = { _ in }) throws -> [EntryResult] {
     try store.write { database in
       try entries.enumerated().map { place, entry in
         reached(place)
@@ -78,13 +78,13 @@ package struct EntryEditor {
         }
         let differs = try entry.records.contains { try Self.differs($0, entry, database) }
         guard !added.isEmpty || !new.isEmpty else {
-          return try Outcome(
+          return try EntryResult(
             items: items(readings, entry.records, database), isNew: false, differs: differs)
         }
         try ActionLog(database, at: now).logging(.add, new.map(\.guid), added: added) {
           for (draft, guid) in new { _ = try RecordEditor(store, at: now).insert(draft, guid, database) }
         }
-        return try Outcome(
+        return try EntryResult(
           items: items(readings, entry.records, database), isNew: true, differs: differs)
       }
     }
@@ -105,11 +105,11 @@ package struct EntryEditor {
   /// Corrects an entry. Returns its items after the correction, and whether anything changed.
   ///
   /// - Throws: `Failure` as for records that are edited and added.
-  package func revise(_ revision: EntryRevision) throws -> Outcome {
+  package func revise(_ revision: EntryRevision) throws -> EntryResult {
     try store.write { database in
-      func outcome(_ added: [StoredReading], isNew: Bool) throws -> Outcome {
+      func outcome(_ added: [StoredReading], isNew: Bool) throws -> EntryResult {
         let records = revision.records.map { ($0.draft, $0.guid) } + revision.added.records
-        return try Outcome(items: items(revision.kept + added, records, database), isNew: isNew)
+        return try EntryResult(items: items(revision.kept + added, records, database), isNew: isNew)
       }
       // `undo` cannot revert a correction that changes nothing, so it is not logged.
       guard try Self.isChange(revision, database) else { return try outcome([], isNew: false) }

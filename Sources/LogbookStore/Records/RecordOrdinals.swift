@@ -13,7 +13,7 @@ import SQLiteRows
 /// are paired in the order of their content: such a row is a changed version of the record. The data is in
 /// TEMP tables, so that the use of memory does not grow with the input.
 final class RecordOrdinals {
-  enum Finding {
+  enum RowMatch {
     /// An equal row came earlier in this input. It belongs to the record with this guid.
     case repeated(guid: String)
     /// The row matches the stored record with this guid.
@@ -48,7 +48,7 @@ final class RecordOrdinals {
     """
 
   /// Finds the record of a row, and marks the record as used by this row.
-  func find(_ key: RowKey, _ content: RecordContent) throws -> Finding {
+  func find(_ key: RowKey, _ content: RecordContent) throws -> RowMatch {
     let next = try refresh(key)
     if next == 0 { return .free(ordinal: 0) }
     switch try match(key.base, content) {

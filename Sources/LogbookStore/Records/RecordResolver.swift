@@ -138,7 +138,7 @@ extension RecordResolver {
   ) throws -> Int {
     let guid = conflict.guid
     switch conflict.cause {
-    case .edited: try takeRemoteSideAsBase(guid, database)
+    case .edited: try setRemoteSideAsBase(guid, database)
     case .orphaned: try forgetBase(guid, database)
     }
     func edit(to state: RecordState) throws -> Int {
@@ -150,7 +150,7 @@ extension RecordResolver {
       // The records that belong to the deleted entry are deleted, too. Otherwise they would cause another
       // conflict.
       let deleted = try RecordEditor.delete(RecordEditor.children(of: guid, database), at: now, database)
-      try takeTombstonesAsBase(database)
+      try setTombstonesAsBase(database)
       return 1 + deleted
     }
     switch resolution {
@@ -238,20 +238,20 @@ extension RecordResolver {
 
   /// Ends the conflicts of records that are deleted in this store and on the remote. In this store, they were
   /// deleted with their entry.
-  private static func takeTombstonesAsBase(_ database: Database) throws {
+  private static func setTombstonesAsBase(_ database: Database) throws {
     let guids = try String.fetchAll(
       database.cachedStatement(
         sql: """
           SELECT guid FROM record INDEXED BY record_conflicted
           WHERE conflict IS NOT NULL AND deleted = 1 AND iif(json_valid(conflict), json_extract(conflict, '$.deleted'), 0)
           """))
-    for guid in guids { try takeRemoteSideAsBase(guid, database) }
+    for guid in guids { try setRemoteSideAsBase(guid, database) }
   }
 
   /// Makes the remote's state the base of a record. Also removes the note of a version that was sent before
   /// the conflict without a response. The remote's state is newer, so the server can no longer apply that
   /// version.
-  private static func takeRemoteSideAsBase(_ guid: String, _ database: Database) throws {
+  private static func setRemoteSideAsBase(_ guid: String, _ database: Database) throws {
     try database.executeCached(
       sql: """
         UPDATE record SET base = conflict, revision = conflict_revision, conflict = NULL, conflict_revision = NULL,

@@ -29,7 +29,7 @@ final class RecordWriter {
   /// The records of this input about which the times of two files contradict their newest items.
   private(set) var contradiction = FileContradiction()
   /// The doses of this input that may be retyped doses of another export.
-  private(set) var retypedPairs: [RetypedDoses.Pair] = []
+  private(set) var retypedPairs: [RetypedDoses.DosePair] = []
   private static let maxKept = 1000
   /// The size of the connection's cache once it writes records. The guids of records are random. With the
   /// small cache of an import, each record would write pages to the disk and read them again.
@@ -44,7 +44,7 @@ final class RecordWriter {
   /// Whether another process changed the zones during this import.
   private var isPlacedByAnother = false
 
-  struct Outcome {
+  struct RecordCounts {
     var new = 0
     var known = 0
     var repeated = 0
@@ -87,8 +87,8 @@ final class RecordWriter {
     """
 
   /// Stores records inside the caller's transaction.
-  func write(_ records: [ImportedRecord]) throws -> Outcome {
-    var outcome = Outcome()
+  func write(_ records: [ImportedRecord]) throws -> RecordCounts {
+    var outcome = RecordCounts()
     if records.isEmpty { return outcome }
     // Only a failed batch leaves records that were not inserted. Its transaction was rolled back.
     insertions.discard()
@@ -146,8 +146,8 @@ final class RecordWriter {
   ///   later export may change them.
   func finish(
     keepsRecords: Bool = false, restoresWithdrawn: Bool = false, deleted: [String] = []
-  ) throws -> Outcome {
-    var outcome = Outcome()
+  ) throws -> RecordCounts {
+    var outcome = RecordCounts()
     if placing != nil { rememberZone(try LogbookZones(database).zone()) }
     // Another process changed the zones, so the offsets from earlier transactions must be derived again at
     // the end of this transaction.
@@ -157,7 +157,7 @@ final class RecordWriter {
       new: { row, guid in
         try insert(row, guid: guid)
         outcome.new += 1
-      }, equal: { try noteEqual($0, guid: $1, $2, &outcome) })
+      }, equal: { try countEqual($0, guid: $1, $2, &outcome) })
     try insertions.flush()
     if namesColumns,
       let other = try OtherTable(
@@ -183,11 +183,11 @@ final class RecordWriter {
 }
 
 extension RecordWriter {
-  private func write(_ row: RecordRow, _ key: RowKey, _ outcome: inout Outcome) throws {
+  private func write(_ row: RecordRow, _ key: RowKey, _ outcome: inout RecordCounts) throws {
     switch try ordinals.find(key, row.content) {
     case .repeated(let guid):
       outcome.repeated += 1
-      try noteEqual(row, guid: guid, 1, &outcome)
+      try countEqual(row, guid: guid, 1, &outcome)
     case .stored(let guid): try store(row, guid: guid, &outcome)
     case .free(let ordinal):
       try insert(row, guid: key.guid(ordinal: ordinal))
@@ -199,7 +199,8 @@ extension RecordWriter {
   }
 
   /// Counts rows that are equal to a row of this input, if they are doses or meals.
-  private func noteEqual(_ row: RecordRow, guid: String, _ copies: Int, _ outcome: inout Outcome) throws {
+  private func countEqual(_ row: RecordRow, guid: String, _ copies: Int, _ outcome: inout RecordCounts) throws
+  {
     if !repeatsRows, try isAmount(row) { outcome.equalRows[guid, default: 0] += copies }
   }
 
@@ -211,7 +212,7 @@ extension RecordWriter {
     return try RecordFields(stored: row.content.fields, of: "a row of an import")["rate"] == nil
   }
 
-  private func store(_ row: RecordRow, guid: String, _ outcome: inout Outcome) throws {
+  private func store(_ row: RecordRow, guid: String, _ outcome: inout RecordCounts) throws {
     let select = try database.cachedStatement(
       sql: """
         SELECT guid, fields, device_time, deleted, imported, utc_offset, offset_source, provenance_format FROM record WHERE guid = ?
@@ -249,12 +250,12 @@ extension RecordWriter {
       try database.executeCached(
         sql: "INSERT INTO ingest_record (ingest, guid) VALUES (?, ?) ON CONFLICT DO NOTHING",
         arguments: [ingest, guid])
-      if importsDiffer { try StatedContents(database).noteKnown(guid, by: ingest) }
+      if importsDiffer { try StatedContents(database).storeKnown(guid, by: ingest) }
     } else if let imported: String = try found[4], imported == stored.text, !stored.isDeleted {
       try bufferChange(row, guid: guid, &outcome)
     } else {
       outcome.kept += 1
-      noteKept(guid)
+      addKept(guid)
     }
   }
 
@@ -262,7 +263,7 @@ extension RecordWriter {
   /// does not grow with the input.
   var namesAllKept: Bool { kept.count <= Self.maxKept }
 
-  private func noteKept(_ guid: String) { if namesAllKept { kept.insert(guid) } }
+  private func addKept(_ guid: String) { if namesAllKept { kept.insert(guid) } }
 
   private func insert(_ row: RecordRow, guid: String) throws {
     brought?.insert(guid)
@@ -278,8 +279,8 @@ extension RecordWriter {
 
   /// Collects a change until the end of the input. If several different rows have the same id, the first one
   /// is used.
-  private func bufferChange(_ row: RecordRow, guid: String, _ outcome: inout Outcome) throws {
-    noteKept(guid)
+  private func bufferChange(_ row: RecordRow, guid: String, _ outcome: inout RecordCounts) throws {
+    addKept(guid)
     let statement = try database.cachedStatement(
       sql: "INSERT INTO temp.record_change VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
     try statement.execute(arguments: [
@@ -309,7 +310,7 @@ extension RecordWriter {
 
   /// The position of the import that wrote a record in the order of `ageOrder`. An import of another store
   /// has the lowest position of its age.
-  private static let placeOfRecord = """
+  private static let orderOfRecord = """
     (\(ContentExport.generated), \(ContentExport.modified), CASE WHEN \(ContentExport.isFromRemote) THEN 0 ELSE
       (SELECT \(importOrder("earlier")) FROM ingest AS earlier WHERE earlier.id = record.ingest) END)
     """
@@ -322,7 +323,7 @@ extension RecordWriter {
 
   /// The SQL condition that the content of a record is of an earlier export than that of the import `this`.
   /// No import of a later export may have stated the content.
-  static let isOfEarlierExport = "(\(ageOrder("this")) > \(placeOfRecord) AND NOT \(isStatedLater))"
+  static let isOfEarlierExport = "(\(ageOrder("this")) > \(orderOfRecord) AND NOT \(isStatedLater))"
 
   /// The SQL condition that an undone import wrote the content of a visible record, which other imports
   /// state, too. No import of a later export than that of the import `this` may be among them.
@@ -345,8 +346,8 @@ extension RecordWriter {
       "ingest": ingest, "restoresWithdrawn": restoresWithdrawn,
       "deleted": "[\(deleted.map { "\"\($0)\"" }.joined(separator: ","))]",
     ]
-    try contradiction.noteReplaced(database, arguments)
-    try StatedContents(database).noteChanges(by: ingest)
+    try contradiction.countReplaced(database, arguments)
+    try StatedContents(database).storeChanges(by: ingest)
     try database.executeCached(
       sql: """
         UPDATE record SET
@@ -357,7 +358,7 @@ extension RecordWriter {
         WHERE \(Self.isOutdated)
         """, arguments: arguments)
     let updated = database.changesCount
-    try contradiction.noteKept(database, ingest: ingest)
+    try contradiction.countKept(database, ingest: ingest)
     try database.executeCached(sql: "DELETE FROM temp.record_change")
     return updated
   }

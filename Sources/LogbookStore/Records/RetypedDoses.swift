@@ -47,7 +47,7 @@ struct RetypedDoses {
 
   /// A dose of this input, and one of an earlier import that differs only in its use or device. Both are
   /// guids.
-  struct Pair: Hashable {
+  struct DosePair: Hashable {
     let given: String
     let other: String
   }
@@ -65,7 +65,7 @@ struct RetypedDoses {
     }
   }
 
-  private enum Verdict {
+  private enum DoseVerdict {
     /// The exports of these imports show that the dose was corrected.
     case corrected(Set<Int64>)
     /// The dose may have been corrected, but too few other doses show it.
@@ -159,18 +159,18 @@ struct RetypedDoses {
     _ = try doses.write(
       rows.map { row in
         let row = StoredRow(row, of: "record")
-        return Pair(given: try row[0], other: try row[1])
+        return DosePair(given: try row[0], other: try row[1])
       }, amounts: amounts)
     try BroughtItems.state(records: doses.withdrawals, database, at: now)
   }
 
   /// The doses of this input that may be corrected doses of other exports, or the reverse. Call it before the
   /// TEMP tables of the rows are cleared.
-  static func pairs(_ database: Database, ingest: Int64) throws -> [Pair] {
-    func pairs(_ query: String) throws -> [Pair] {
+  static func pairs(_ database: Database, ingest: Int64) throws -> [DosePair] {
+    func pairs(_ query: String) throws -> [DosePair] {
       try Row.fetchAll(database.cachedStatement(sql: query), arguments: [ingest]).map { row in
         let row = StoredRow(row, of: "record")
-        return Pair(given: try row[0], other: try row[1])
+        return DosePair(given: try row[0], other: try row[1])
       }
     }
     // Reading all doses and meals again takes time, and only two tables can state one dose for two devices.
@@ -188,7 +188,7 @@ struct RetypedDoses {
   ///   - amounts: records that may differ only in their amounts; see `CorrectedAmounts`.
   /// - Returns: the numbers of new doses of this input that are corrections of stored ones, and of new doses
   ///   that a later export corrects.
-  mutating func write(_ pairs: [Pair], amounts: [Pair] = []) throws -> (updated: Int, kept: Int) {
+  mutating func write(_ pairs: [DosePair], amounts: [DosePair] = []) throws -> (updated: Int, kept: Int) {
     guard !pairs.isEmpty || !amounts.isEmpty else { return (0, 0) }
     var others: [String: Set<String>] = [:]
     for (given, pairs) in Dictionary(grouping: amounts, by: \.given) {
@@ -268,7 +268,7 @@ extension RetypedDoses {
     return ([], false)
   }
 
-  private mutating func verdict(on old: Dose, _ other: Dose) throws -> Verdict {
+  private mutating func verdict(on old: Dose, _ other: Dose) throws -> DoseVerdict {
     let records = sameSecond[old.guid]?.compactMap { doses[$0] }
     if let records, old.details != other.details || !records.allSatisfy(\.isOfExport) { return .unknown }
     // An edit of the use or of another part may have made two doses equal.
@@ -300,7 +300,7 @@ extension RetypedDoses {
   }
 
   /// Notes a pair of doses or meals that differ only in their devices, for each two exports that have them.
-  private mutating func addOtherDevices(_ pair: Pair) {
+  private mutating func addOtherDevices(_ pair: DosePair) {
     guard let given = doses[pair.given], let other = doses[pair.other],
       given.content.fields == other.content.fields
     else { return }
@@ -312,7 +312,7 @@ extension RetypedDoses {
   }
 
   /// The verdict on a dose or meal that differs from another one only in its device.
-  private mutating func deviceVerdict(on old: Dose, _ other: Dose) throws -> Verdict {
+  private mutating func deviceVerdict(on old: Dose, _ other: Dose) throws -> DoseVerdict {
     guard Set(old.imports.keys).isDisjoint(with: other.imports.keys), other.lastAge > old.lastAge else {
       return .current
     }
@@ -360,7 +360,7 @@ extension RetypedDoses {
   ///   - records: all records of the same app, kind and second.
   private func amountVerdict(
     on old: Dose, _ other: Dose, _ later: [Int64: Dose.Export], _ records: [Dose]
-  ) -> Verdict {
+  ) -> DoseVerdict {
     func isSingle(_ dose: Dose, in ingest: Int64) -> Bool {
       records.allSatisfy { $0.guid == dose.guid || $0.imports[ingest] == nil && !$0.undone.contains(ingest) }
     }

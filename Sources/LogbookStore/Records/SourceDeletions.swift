@@ -174,9 +174,9 @@ extension SourceDeletions {
     }
   }
 
-  /// Notes that imports state this content of a withdrawal.
+  /// Stores this content of a withdrawal as the statement of imports.
   private func state(_ withdrawal: RecordWithdrawal, of guid: String, by imports: [Int64]) throws {
-    try withdrawal.note(by: imports, of: guid, database)
+    try withdrawal.storeStatements(by: imports, of: guid, database)
   }
 
   /// Ends the withdrawals of records that this input states as valid, if its export is the latest one. If it
@@ -201,7 +201,7 @@ extension SourceDeletions {
       } else if !isDeletion && withdrawal.isHidden && isEarlier && hidesRecord {
         corrections.append(present.restored())
       } else if isDeletion {
-        try StatedContents(database).noteCurrent("(?)", [own])
+        try StatedContents(database).storeCurrent("(?)", [own])
         try state(present.restored(), of: own, by: [ingest])
       }
     }
@@ -252,8 +252,8 @@ private struct RecordWithdrawal {
       fields: withdrawal.fields, isDeleted: false)
   }
 
-  /// Notes that imports state this content of a withdrawal.
-  func note(by imports: [Int64], of guid: String, _ database: Database) throws {
+  /// Stores this content of a withdrawal as the statement of imports.
+  func storeStatements(by imports: [Int64], of guid: String, _ database: Database) throws {
     for ingest in imports { try StatedContents(database).insert(state, of: guid, ingest: ingest) }
   }
 
@@ -268,12 +268,12 @@ private struct RecordWithdrawal {
 }
 
 extension SourceDeletions {
-  /// Notes which imports of this store state a record as valid, if another store stated that its source
+  /// Stores which imports of this store state a record as valid, if another store stated that its source
   /// deleted the record. `StatedContents.restoreReplaced` then ends the withdrawal if the export of such an
   /// import is later.
   ///
   /// - Parameter new: the content of a new withdrawal from the other store.
-  static func noteValid(besides new: RecordState, of guid: String, _ database: Database) throws {
+  static func storeValid(besides new: RecordState, of guid: String, _ database: Database) throws {
     guard new.kind == .withdrawal, !new.isDeleted, new.export != nil,
       let withdrawal = Withdrawal(fields: new.fields),
       withdrawal.reason == deleted, case .record(let record) = withdrawal.subject
@@ -286,7 +286,7 @@ extension SourceDeletions {
       return content.withdrawalDigest == withdrawal.content
     }.map { try $0[0] as Int64 }
     try RecordWithdrawal(withdrawal: withdrawal, time: new.deviceTime).restored()
-      .note(by: imports, of: guid, database)
+      .storeStatements(by: imports, of: guid, database)
   }
 
   /// The SQL query for the imports of this store that contain a record, each with the content that it states.

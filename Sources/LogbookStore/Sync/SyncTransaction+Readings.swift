@@ -228,7 +228,8 @@ extension SyncTransaction {
     }
   }
 
-  private func write(_ batch: ReadingBatch, into ingest: Int64, at now: Int64) throws -> ReadingWriter.Outcome
+  private func write(_ batch: ReadingBatch, into ingest: Int64, at now: Int64) throws
+    -> ReadingWriter.ReadingCounts
   {
     let writer = try ReadingWriter(database, rows, ingest: ingest, isUploaded: true)
     let devices = try batch.devices.map { try $0.addedID(database) }
@@ -308,7 +309,7 @@ struct SeriesDevices {
   }
 
   /// The index in `series` of the series with this id.
-  @inline(__always) mutating func place(of id: Int64) throws -> Int {
+  @inline(__always) mutating func index(of id: Int64) throws -> Int {
     let slot = Int(truncatingIfNeeded: id & 15)
     let last = recent[slot]
     if last >= 0, ids[last] == id { return last }
@@ -319,14 +320,14 @@ struct SeriesDevices {
     return place
   }
 
-  @inline(__always) mutating func series(_ id: Int64) throws -> StoredSeries { series[try place(of: id)] }
+  @inline(__always) mutating func series(_ id: Int64) throws -> StoredSeries { series[try index(of: id)] }
 }
 
 /// Readings in the order in which an SQL query finds them, which is that of the table or its reverse.
 private struct FoundReadings {
   private(set) var keys: [ReadingKey] = []
   private var readings: [Reading] = []
-  /// The indexes of the series of the readings; see `SeriesDevices.place`.
+  /// The indexes of the series of the readings; see `SeriesDevices.index`.
   private var places: [Int] = []
   private var devices: SeriesDevices
 
@@ -340,7 +341,7 @@ private struct FoundReadings {
   /// Appends the reading in the current row. Its columns begin with `column`.
   @inline(__always)
   mutating func append(_ key: ReadingKey, _ row: RawStatement, from column: Int32) throws {
-    let place = try devices.place(of: key.series)
+    let place = try devices.index(of: key.series)
     readings.append(try row.reading(at: key.place, of: devices.series[place], from: column))
     keys.append(key)
     places.append(place)

@@ -137,9 +137,9 @@ extension SyncTransaction {
   package func adopt(_ remote: RemoteRecord, over record: SyncRecord?) throws {
     guard let record else {
       try insert(remote)
-      return try SourceDeletions.noteValid(besides: remote.state, of: remote.guid, database)
+      return try SourceDeletions.storeValid(besides: remote.state, of: remote.guid, database)
     }
-    try StatedContents(database).noteContent(of: record, replacedBy: remote.state)
+    try StatedContents(database).storeContent(of: record, replacedBy: remote.state)
     if record.isPending { try endUnsentVersion(record.guid) }
     try database.executeCached(
       sql: """

@@ -6,14 +6,14 @@ import SQLiteRows
 
 extension Store {
   /// The numbers of hidden readings and records that may still have documents on the remote site.
-  package func siteRemovals() throws -> SiteMoves.Counts {
+  package func siteRemovals() throws -> SiteMoves.MoveCounts {
     try read { database in
       let readings = try Int.fetchOne(
         database.cachedStatement(
           sql: "SELECT count(*) FROM \(SyncTransaction.withdrawnTables) WHERE r.uploaded = 1"))
       let records = try Int.fetchOne(
         database.cachedStatement(sql: "SELECT count(*) FROM record WHERE \(SyncTransaction.isHiddenOnSite)"))
-      return SiteMoves.Counts(readings: readings ?? 0, records: records ?? 0)
+      return SiteMoves.MoveCounts(readings: readings ?? 0, records: records ?? 0)
     }
   }
 }
@@ -210,7 +210,7 @@ extension SyncTransaction {
   ///   changed the zone after they were read. A reading that this process removed from the queue is left out,
   ///   and so is a reading whose offset differs.
   package func beginMoves(of keys: [ReadingKey], placedBy offsets: [Int32]) throws -> [Int] {
-    try keys.isEmpty ? [] : places("UPDATE resend SET is_begun = 1 WHERE", keys, placedBy: offsets)
+    try keys.isEmpty ? [] : changedIndexes("UPDATE resend SET is_begun = 1 WHERE", keys, placedBy: offsets)
   }
 
   /// Removes these readings from the queue of moves: the remote has no document of them that must be moved.
@@ -221,12 +221,13 @@ extension SyncTransaction {
   /// Removes from the queue of moves the readings whose documents now have these offsets. A reading stays
   /// queued if another process has changed its offset since it was read.
   package func endMoves(of keys: [ReadingKey], placedBy offsets: [Int32]) throws {
-    if !keys.isEmpty { _ = try places("DELETE FROM resend WHERE", keys, placedBy: offsets) }
+    if !keys.isEmpty { _ = try changedIndexes("DELETE FROM resend WHERE", keys, placedBy: offsets) }
   }
 
   /// The indexes in `keys` of the readings for which `sql` changed a row. Only readings that still have these
   /// offsets are changed.
-  private func places(_ sql: String, _ keys: [ReadingKey], placedBy offsets: [Int32]) throws -> [Int] {
+  private func changedIndexes(_ sql: String, _ keys: [ReadingKey], placedBy offsets: [Int32]) throws -> [Int]
+  {
     let statement = try RawStatement(
       keptBy: database,
       """

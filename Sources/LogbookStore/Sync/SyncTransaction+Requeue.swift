@@ -91,7 +91,7 @@ enum Requeue {
   ///
   /// - Parameter reason: the reason, which is stored permanently with the time.
   static func all(reason: String, at seconds: Int64, _ database: Database) throws {
-    try open(reason, at: seconds, database) {
+    try withRequeueRow(reason, at: seconds, database) {
       try PendingRanges(database).coverAll()
       try database.execute(sql: "UPDATE reading SET uploaded = 0 WHERE uploaded = 1")
       try database.execute(sql: "DELETE FROM refusal")
@@ -111,7 +111,7 @@ enum Requeue {
 
   /// Runs `work` while a row of `requeue` is open. Without such a row, triggers refuse to make readings
   /// pending again.
-  private static func open(
+  private static func withRequeueRow(
     _ reason: String, at seconds: Int64, _ database: Database, _ work: () throws -> Void
   ) throws {
     try database.execute(sql: "INSERT INTO requeue (at, reason) VALUES (?, ?)", arguments: [seconds, reason])

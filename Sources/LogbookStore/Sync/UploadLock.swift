@@ -18,11 +18,11 @@ package struct UploadLock: Sendable {
 
   private let descriptor: Int32
 
-  /// Takes the lock for a path; nil while another process holds it for the same work.
+  /// Acquires the lock for a path; nil while another process holds it for the same work.
   ///
   /// - Throws: `Failure`: `permission`, `cannotCreate` if the lock's file cannot be created next to the
   ///   store.
-  package static func take(storePath: String, for work: Work = .upload) throws -> UploadLock? {
+  package static func acquire(storePath: String, for work: Work = .upload) throws -> UploadLock? {
     let path = Self.path(storePath, work)
     let descriptor = open(PathText.bytes(path), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
@@ -45,8 +45,8 @@ package struct UploadLock: Sendable {
     return nil
   }
 
-  /// Whether an upload of the store is running. This function takes the lock for a moment, and `take` waits
-  /// for that moment.
+  /// Whether an upload of the store is running. This function holds the lock for a moment, and `acquire`
+  /// waits for that moment.
   ///
   /// - Throws: `Failure`: `permission`, `inputOutput` if the lock's file exists and cannot be read.
   static func isHeld(storePath: String) throws -> Bool {

@@ -27,7 +27,9 @@ struct BroughtItems {
   ///   - items: the withdrawals in their current or planned state.
   ///   - ended: an import that counts as not undone, since `UndoPlan` restores it.
   ///   - begun: an import that counts as undone, since `UndoPlan` undoes it.
-  init(_ items: [Visibility.Item], ended: Int64? = nil, begun: Int64? = nil, _ database: Database) throws {
+  init(_ items: [Visibility.WithdrawalItem], ended: Int64? = nil, begun: Int64? = nil, _ database: Database)
+    throws
+  {
     self.database = database
     visibility = Visibility(items)
     held = items.compactMap { item in

@@ -59,14 +59,14 @@ struct StatedContents {
     """
 }
 
-// MARK: - Notes
+// MARK: - Storing
 
 extension StatedContents {
-  /// Notes the present content of records before another content replaces it, for all imports of this store
+  /// Stores the present content of records before another content replaces it, for all imports of this store
   /// that stated it. An import of another store may have written the content.
   ///
   /// - Parameter guids: an SQL expression for the ids of the records.
-  func noteCurrent(_ guids: String, _ arguments: StatementArguments = []) throws {
+  func storeCurrent(_ guids: String, _ arguments: StatementArguments = []) throws {
     let content = "record.device_time, record.utc_offset, record.offset_source, record.fields"
     try database.executeCached(
       sql: """
@@ -84,25 +84,25 @@ extension StatedContents {
         """, arguments: arguments)
   }
 
-  /// Notes the present content of a record before a state of the remote or of a merged store replaces it.
-  func noteContent(of record: SyncRecord, replacedBy other: RecordState) throws {
+  /// Stores the present content of a record before a state of the remote or of a merged store replaces it.
+  func storeContent(of record: SyncRecord, replacedBy other: RecordState) throws {
     guard record.isImportedOnly, !record.state.agrees(with: other) else { return }
-    try noteCurrent("(?)", [record.guid])
+    try storeCurrent("(?)", [record.guid])
   }
 
-  /// Notes the content of a merged store that this store does not adopt, since its own is of a later export.
+  /// Stores the content of a merged store that this store does not adopt, since its own is of a later export.
   ///
   /// - Parameter ingest: the row of `ingest` with the age of the earlier export.
   func storeUnadopted(_ earlier: RecordState, of record: SyncRecord, ingest: Int64) throws {
-    try noteCurrent("(?)", [record.guid])
+    try storeCurrent("(?)", [record.guid])
     try insert(earlier, of: record.guid, ingest: ingest)
   }
 
-  /// Notes both contents of each record in `temp.record_change`: the present one, and that of an import.
-  func noteChanges(by ingest: Int64) throws {
+  /// Stores both contents of each record in `temp.record_change`: the present one, and that of an import.
+  func storeChanges(by ingest: Int64) throws {
     let changed = "(SELECT guid FROM temp.record_change)"
-    try noteCurrent(changed)
-    try noteFromRemote(changed)
+    try storeCurrent(changed)
+    try storeFromRemote(changed)
     try database.executeCached(
       sql: """
         INSERT INTO stated_content (\(Self.columns))
@@ -111,11 +111,11 @@ extension StatedContents {
         """, arguments: [ingest])
   }
 
-  /// Notes the present content of records that imports of other stores wrote, before another content replaces
+  /// Stores the present content of records that imports of other stores wrote, before another content replaces
   /// it.
   ///
   /// - Parameter guids: an SQL expression for the ids of the records.
-  private func noteFromRemote(_ guids: String, _ arguments: StatementArguments = []) throws {
+  private func storeFromRemote(_ guids: String, _ arguments: StatementArguments = []) throws {
     let rows = try Row.fetchAll(
       database.cachedStatement(
         sql: """
@@ -128,7 +128,7 @@ extension StatedContents {
     }
   }
 
-  /// Notes a content that an import stated for a record, unless a content of this import is noted.
+  /// Stores a content that an import stated for a record, unless a content of this import is stored.
   func insert(_ state: RecordState, of guid: String, ingest: Int64) throws {
     try database.executeCached(
       sql: "INSERT INTO stated_content (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -138,8 +138,8 @@ extension StatedContents {
       ])
   }
 
-  /// Notes that an import stated the present content of a record, if its imports differ.
-  func noteKnown(_ guid: String, by ingest: Int64) throws {
+  /// Stores the present content of a record as the statement of an import, if the record's imports differ.
+  func storeKnown(_ guid: String, by ingest: Int64) throws {
     try database.executeCached(
       sql: """
         INSERT INTO stated_content (\(Self.columns))
@@ -204,18 +204,18 @@ extension StatedContents {
     for guid in guids {
       guard let content = try content(of: guid, by: ingest) else { continue }
       // A later undo of the import must find the content of the other store.
-      try noteFromRemote("(?)", [guid])
+      try storeFromRemote("(?)", [guid])
       try InputRestoration(database, at: now).write(content.state, to: guid, ingest: ingest)
     }
     try BroughtItems.state(records: Set(guids), database, at: now)
   }
 
-  /// Notes the import of the latest export with the present content of a record as the one that wrote it.
+  /// Sets the import of the latest export with the present content of a record as the one that wrote it.
   /// After an undo or redo of an import, another import may be the latest one. Later imports compare their
   /// ages with that of its export.
   ///
   /// - Parameter ingest: the import that was undone, or whose undo has ended.
-  func noteWriters(after ingest: Int64) throws {
+  func updateWriters(after ingest: Int64) throws {
     let guids = try String.fetchAll(
       database.cachedStatement(sql: "SELECT guid FROM stated_content WHERE ingest = ?"), arguments: [ingest])
     guard !guids.isEmpty else { return }

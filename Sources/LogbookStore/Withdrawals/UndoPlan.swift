@@ -156,7 +156,7 @@ struct UndoPlan {
     try Corrections.writeAfterUndo(at: now, database)
     try WithdrawalChanges.apply(database)
     try RetypedDoses.writeAfterUndo(of: ingest, at: now, database)
-    try StatedContents(database).noteWriters(after: ingest)
+    try StatedContents(database).updateWriters(after: ingest)
     try database.executeCached(sql: "DELETE FROM redo WHERE ingest = ?", arguments: [ingest])
     if direction == .undo {
       try StatedContents(database).sendEarlierAges(after: ingest)
@@ -216,7 +216,7 @@ extension UndoPlan {
     let visibility = Visibility(items)
     counts.otherValues = try otherValues(collectReadings(visibility))
     try collectRecords(visibility)
-    let begun = [Visibility.Item(guid: "", Withdrawal(.input(whole), isHidden: true), digest: "")]
+    let begun = [Visibility.WithdrawalItem(guid: "", Withdrawal(.input(whole), isHidden: true), digest: "")]
     // Items that were visible only because of this import may also be contained in other imports. Then they
     // stay visible.
     let stated = try BroughtItems.stated(by: whole.importID, database)
@@ -328,9 +328,9 @@ extension UndoPlan {
   }
 
   /// Counts the items whose visibility changes.
-  private mutating func tally(_ items: [Visibility.Item], changed: [WithdrawnInput]) throws {
+  private mutating func tally(_ items: [Visibility.WithdrawalItem], changed: [WithdrawnInput]) throws {
     let shown = brought.map {
-      Visibility.Item(guid: "", Withdrawal(.brought($0), isHidden: false), digest: "")
+      Visibility.WithdrawalItem(guid: "", Withdrawal(.brought($0), isHidden: false), digest: "")
     }
     let tally = try VisibilityTally(items + shown, changed: changed + brought, database)
     switch direction {
@@ -361,12 +361,12 @@ private struct ChangedWithdrawals {
     return input
   }
 
-  func applied(to items: [Visibility.Item]) -> [Visibility.Item] {
+  func applied(to items: [Visibility.WithdrawalItem]) -> [Visibility.WithdrawalItem] {
     items.map { item in
       guard let state = states[item.guid], let withdrawal = Withdrawal(fields: state.fields) else {
         return item
       }
-      return Visibility.Item(guid: item.guid, withdrawal, digest: state.withdrawalDigest)
+      return Visibility.WithdrawalItem(guid: item.guid, withdrawal, digest: state.withdrawalDigest)
     }
   }
 }

@@ -17,7 +17,7 @@ struct VisibilityTally {
   /// - Parameters:
   ///   - items: the withdrawals in their planned state.
   ///   - changed: the withdrawals that begin or end.
-  init(_ items: [Visibility.Item], changed: [WithdrawnInput], _ database: Database) throws {
+  init(_ items: [Visibility.WithdrawalItem], changed: [WithdrawnInput], _ database: Database) throws {
     let visibility = Visibility(items)
     var ranges: [SeriesName: ClosedRange<Int64>] = [:]
     func add(_ name: SeriesName, _ positions: ClosedRange<Int64>) {

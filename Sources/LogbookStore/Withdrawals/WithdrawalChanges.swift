@@ -41,14 +41,14 @@ struct WithdrawalChanges {
   }
 
   /// Every withdrawal that this program understands.
-  static func items(_ database: Database) throws -> [Visibility.Item] {
+  static func items(_ database: Database) throws -> [Visibility.WithdrawalItem] {
     let rows = try Row.fetchCursor(
       database.cachedStatement(
         sql: """
           SELECT guid, device_time, utc_offset, offset_source, fields FROM record INDEXED BY record_withdrawing
           WHERE kind = 'withdrawal' AND deleted = 0 ORDER BY guid
           """))
-    var items: [Visibility.Item] = []
+    var items: [Visibility.WithdrawalItem] = []
     while let row = try rows.next() {
       let row = StoredRow(row, of: "record")
       let (guid, fields): (String, String) = (try row[0], try row[4])

@@ -117,10 +117,10 @@ struct WithdrawnReadings {
     }
   }
 
-  private func items(_ place: [PlacedReading]) throws -> [SeriesVisibility.Item] {
+  private func items(_ place: [PlacedReading]) throws -> [SeriesVisibility.JudgedReading] {
     try place.map { reading in
       let measurement = try reading.measurement.measurement(in: "reading (series \(series))")
-      return SeriesVisibility.Item(
+      return SeriesVisibility.JudgedReading(
         reading.point, at: reading.deviceTime, measurement, offset: reading.offset)
     }
   }
@@ -144,7 +144,7 @@ struct WithdrawnReadings {
     return readings
   }
 
-  private func write(_ changes: [FoundChanges.Change]) throws {
+  private func write(_ changes: [FoundChanges.VerdictRange]) throws {
     let hide = try RawStatement(
       keptBy: database,
       """
@@ -196,7 +196,7 @@ private struct PlacedReading {
 
 /// The changes to be written, as ranges of positions. In a range, all readings get the same verdict.
 private struct FoundChanges {
-  struct Change {
+  struct VerdictRange {
     /// The only reading of the change, if another reading at its position gets another verdict; nil for all
     /// readings at the positions.
     let point: SeriesPoint?
@@ -208,8 +208,8 @@ private struct FoundChanges {
   /// of them, another range begins.
   private static let maxIdle = 4
 
-  private var changes: [Change] = []
-  private var open: Change?
+  private var changes: [VerdictRange] = []
+  private var open: VerdictRange?
   /// The number of unchanged positions with the same verdict after the end of the open range.
   private var idle = 0
 
@@ -223,13 +223,14 @@ private struct FoundChanges {
     if let last = open, last.verdict == verdict {
       idle = isChanged ? 0 : idle + 1
       if isChanged {
-        open = Change(point: nil, positions: last.positions.lowerBound...point.position, verdict: verdict)
+        open = VerdictRange(
+          point: nil, positions: last.positions.lowerBound...point.position, verdict: verdict)
       }
       if idle > Self.maxIdle { endRange() }
     } else {
       endRange()
       if isChanged {
-        open = Change(
+        open = VerdictRange(
           point: isAlone ? point : nil, positions: point.position...point.position, verdict: verdict)
       }
     }
@@ -238,7 +239,7 @@ private struct FoundChanges {
   /// Adds one reading of a position at which another reading gets a different verdict.
   mutating func add(only point: SeriesPoint, _ verdict: SeriesVisibility.Verdict) {
     endRange()
-    changes.append(Change(point: point, positions: point.position...point.position, verdict: verdict))
+    changes.append(VerdictRange(point: point, positions: point.position...point.position, verdict: verdict))
   }
 
   /// Ends the range that `open` holds, if there is one, and adds it to the changes.
@@ -247,7 +248,7 @@ private struct FoundChanges {
     (open, idle) = (nil, 0)
   }
 
-  mutating func finish() -> [Change] {
+  mutating func finish() -> [VerdictRange] {
     endRange()
     return changes
   }

@@ -51,7 +51,7 @@ enum DerivedOffsets {
   }
 
   /// A table with derived offsets.
-  enum Table: String {
+  enum ItemTable: String {
     case reading, record
 
     /// The column of the offset.
@@ -92,7 +92,7 @@ enum DerivedOffsets {
     try database.executeCached(sql: replacement(.record, part.records))
     moved.records = database.changesCount
     try database.execute(sql: "DROP TABLE temp.stretch; DROP TABLE temp.series_rule")
-    if moved.readings > 0 { try noteInstants(part, database) }
+    if moved.readings > 0 { try updateInstantRanges(part, database) }
     try RepeatedHours(database, zones).update(devices: part.devices)
     try site?.forgetUnmoved()
     return moved
@@ -100,7 +100,7 @@ enum DerivedOffsets {
 
   /// An SQL statement that updates the items that meet the condition `part`. Items that already have the
   /// right offset are not written.
-  private static func replacement(_ table: Table, _ part: String) -> String {
+  private static func replacement(_ table: ItemTable, _ part: String) -> String {
     let name = table.rawValue
     return """
       UPDATE \(name) SET (device_time, \(table.offset), offset_source) = \(stretch(
@@ -112,7 +112,7 @@ enum DerivedOffsets {
 
   /// The SQL expression for columns of the row of `stretch` that applies to an item. This row has the item's
   /// rule, and is the last row that starts at or before the item's time.
-  private static func stretch(_ columns: String, _ table: Table) -> String {
+  private static func stretch(_ columns: String, _ table: ItemTable) -> String {
     """
     (SELECT \(columns) FROM temp.stretch AS s
       WHERE s.is_instant = (\(table.rawValue).offset_source = 5) AND s.rule = \(table.rule) AND s.start <= \(table.time)
@@ -122,7 +122,7 @@ enum DerivedOffsets {
 
   /// Updates what depends on shown times that were derived from instants. This is the first and the last time
   /// of their series, and the readings that are hidden by a range of shown times.
-  private static func noteInstants(_ part: Part, _ database: Database) throws {
+  private static func updateInstantRanges(_ part: Part, _ database: Database) throws {
     let devices = part.devices.map {
       "AND device IN (\($0.sorted().map(String.init).joined(separator: ",")))"
     }

@@ -7,7 +7,7 @@ import SQLiteRows
 /// The tables of zone statements: records that give the items of an import a zone.
 enum ItemZoneTables {
   /// A series with readings that a zone statement lists, and the range of their positions.
-  struct Range {
+  struct ZoneRange {
     let series: SeriesName
     let positions: ClosedRange<Int64>
   }
@@ -106,7 +106,8 @@ enum ItemZoneTables {
   }
 
   /// Removes a zone statement, and returns the items that it listed.
-  static func remove(_ guid: String, _ database: Database) throws -> (ranges: [Range], records: [String]) {
+  static func remove(_ guid: String, _ database: Database) throws -> (ranges: [ZoneRange], records: [String])
+  {
     let listed = try ranges("guid = ?", [guid], database)
     let records = try String.fetchAll(
       database.cachedStatement(sql: "SELECT record FROM item_zone_record WHERE guid = ?"), arguments: [guid])
@@ -119,7 +120,7 @@ enum ItemZoneTables {
   /// The ranges of readings in zone statements that meet an SQL condition.
   static func ranges(
     _ condition: String, _ arguments: StatementArguments, _ database: Database
-  ) throws -> [Range] {
+  ) throws -> [ZoneRange] {
     try Row.fetchAll(
       database.cachedStatement(
         sql: """
@@ -128,7 +129,7 @@ enum ItemZoneTables {
           """), arguments: arguments
     ).map { row in
       let row = StoredRow(row, of: "item_zone_series", key: 0..<4)
-      return Range(
+      return ZoneRange(
         series: SeriesName(device: try row[1], kind: try row.code(2), positionKind: try row.code(3)),
         positions: try row.range(4))
     }

@@ -30,17 +30,17 @@ struct ReadingPlacer {
     for (index, group) in groups.enumerated() {
       for device in group { groupOfDevice[device] = index }
     }
-    var placeOfGroup: [Int: Int] = [:]
+    var indexOfGroup: [Int: Int] = [:]
     var places: [Int] = []
     for device in devices {
       guard let group = groupOfDevice[ReadingIdentity.text(of: device)] else {
         places.append(0)
         continue
       }
-      if let place = placeOfGroup[group] {
+      if let place = indexOfGroup[group] {
         places.append(place)
       } else {
-        placeOfGroup[group] = zones.count
+        indexOfGroup[group] = zones.count
         places.append(zones.count)
         zones.append(all.zone(of: groups[group][0]))
       }

@@ -11,20 +11,20 @@ struct RepeatedHours {
   /// The maximum distance of two readings that concern the same change of clocks, in seconds.
   private static let longestChange: Int64 = 6 * 3600
 
-  private struct Series {
+  private struct TickSeries {
     let id: Int64
     let partition: Int64
   }
 
   /// A reading that can be compared with others by its tick.
-  private struct Row: Comparable {
+  private struct TickReading: Comparable {
     let key: ReadingKey
     let time: DeviceTime
     let placement: Placement
     /// The id of the zone that was stated for the import of the reading; 0 without one.
     let itemZone: Int64
 
-    static func < (left: Row, right: Row) -> Bool {
+    static func < (left: TickReading, right: TickReading) -> Bool {
       (left.key.position, left.time.seconds, left.key.series, left.key.valueBucket, left.key.occurrence)
         < (
           right.key.position, right.time.seconds, right.key.series, right.key.valueBucket,
@@ -32,7 +32,7 @@ struct RepeatedHours {
         )
     }
 
-    static func == (left: Row, right: Row) -> Bool { left.key == right.key }
+    static func == (left: TickReading, right: TickReading) -> Bool { left.key == right.key }
   }
 
   private let database: Database
@@ -78,7 +78,7 @@ struct RepeatedHours {
       arguments: [device]
     ).map { row in
       let row = StoredRow(row, of: "series")
-      return Series(id: try row[0], partition: try row[1])
+      return TickSeries(id: try row[0], partition: try row[1])
     }
     var rows = try series.compactMap { try lastBefore(positions.lowerBound, of: $0) }.max().map { [$0] } ?? []
     for each in series { rows += try self.rows(positions, of: each) }
@@ -100,7 +100,7 @@ struct RepeatedHours {
 
   /// The last reading of a series before this tick whose offset is certain. Readings are left out if a clock
   /// change skipped or repeated their shown time.
-  private func lastBefore(_ position: Int64, of series: Series) throws -> Row? {
+  private func lastBefore(_ position: Int64, of series: TickSeries) throws -> TickReading? {
     let statement = try RawStatement(
       keptBy: database,
       """
@@ -114,7 +114,7 @@ struct RepeatedHours {
     return try statement.step() ? try Self.row(statement) : nil
   }
 
-  private func rows(_ positions: ClosedRange<Int64>, of series: Series) throws -> [Row] {
+  private func rows(_ positions: ClosedRange<Int64>, of series: TickSeries) throws -> [TickReading] {
     let statement = try RawStatement(
       keptBy: database,
       """
@@ -125,7 +125,7 @@ struct RepeatedHours {
     statement.bind(positions.lowerBound, at: 2)
     statement.bind(positions.upperBound, at: 3)
     statement.bind(series.id, at: 4)
-    var rows: [Row] = []
+    var rows: [TickReading] = []
     while try statement.step() { rows.append(try Self.row(statement)) }
     return rows
   }
@@ -148,9 +148,9 @@ struct RepeatedHours {
     coalesce(zone, 0)
     """
 
-  private static func row(_ statement: RawStatement) throws -> Row {
+  private static func row(_ statement: RawStatement) throws -> TickReading {
     let key = statement.key(from: 0)
-    return Row(
+    return TickReading(
       key: key, time: DeviceTime(seconds: try statement.seconds(5, in: key.place.name)),
       placement: try statement.placement(6, in: key.place.name), itemZone: statement.integer(8))
   }

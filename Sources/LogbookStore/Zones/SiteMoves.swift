@@ -8,7 +8,7 @@ import SQLiteRows
 /// compared with the zone, so those of other programs stay.
 package struct SiteMoves {
   /// The numbers of documents that must be moved.
-  package struct Counts: Hashable, Sendable {
+  package struct MoveCounts: Hashable, Sendable {
     /// The number of documents of readings.
     package let readings: Int
     /// The number of documents of records.
@@ -38,7 +38,7 @@ package struct SiteMoves {
   ///   - stretch: returns the SQL expression for columns of the row of `stretch` that applies to an item.
   ///   - part: the items that may change.
   func queue(
-    stretch: (_ columns: String, _ table: DerivedOffsets.Table) -> String, in part: DerivedOffsets.Part
+    stretch: (_ columns: String, _ table: DerivedOffsets.ItemTable) -> String, in part: DerivedOffsets.Part
   ) throws {
     let placed = stretch("s.placed * 8 + s.source", .reading)
     for place in part.places {
@@ -86,20 +86,20 @@ package struct SiteMoves {
   }
 
   /// The numbers of documents that must be moved.
-  static func counts(_ database: Database) throws -> Counts {
+  static func counts(_ database: Database) throws -> MoveCounts {
     let row = try Row.fetchOne(
       database.cachedStatement(
         sql:
           "SELECT (SELECT count(*) FROM resend), (SELECT count(*) FROM resend_record) WHERE \(SiteSchema.isConnected)"
       ))
     guard let row = row.map({ StoredRow($0, of: "resend", key: 0..<0) }) else {
-      return Counts(readings: 0, records: 0)
+      return MoveCounts(readings: 0, records: 0)
     }
-    return Counts(readings: try row.count(0), records: try row.count(1))
+    return MoveCounts(readings: try row.count(0), records: try row.count(1))
   }
 }
 
 extension Store {
   /// The numbers of documents on the remote Nightscout site that must be moved.
-  package func siteMoves() throws -> SiteMoves.Counts { try read { try SiteMoves.counts($0) } }
+  package func siteMoves() throws -> SiteMoves.MoveCounts { try read { try SiteMoves.counts($0) } }
 }

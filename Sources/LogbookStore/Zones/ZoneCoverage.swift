@@ -8,7 +8,7 @@ import SQLiteRows
 /// zone stated for imports.
 package struct ZoneCoverage: Hashable, Sendable {
   /// The numbers of items with one origin.
-  package struct Counts: Hashable, Sendable {
+  package struct ItemCounts: Hashable, Sendable {
     package var readings = 0
     package var records = 0
 
@@ -16,12 +16,12 @@ package struct ZoneCoverage: Hashable, Sendable {
   }
 
   /// The numbers of items whose offset comes from the base zone.
-  package fileprivate(set) var base = Counts()
+  package fileprivate(set) var base = ItemCounts()
   /// The numbers of items whose offset comes from a zone that was stated for a period. The dictionary's key
   /// is the guid of the record that states the period.
-  package fileprivate(set) var periods: [String: Counts] = [:]
+  package fileprivate(set) var periods: [String: ItemCounts] = [:]
   /// The numbers of items whose offset comes from a zone stated for their import, by the name of the zone.
-  package fileprivate(set) var imports: [String: Counts] = [:]
+  package fileprivate(set) var imports: [String: ItemCounts] = [:]
 }
 
 extension LogbookZones {
@@ -94,8 +94,8 @@ extension Store {
 
   /// The numbers of items that are in a period by time and device, but have a zone that was stated for their
   /// import.
-  package func placedByImports(in period: ZonePeriod) throws -> ZoneCoverage.Counts {
-    var counts = ZoneCoverage.Counts()
+  package func placedByImports(in period: ZonePeriod) throws -> ZoneCoverage.ItemCounts {
+    var counts = ZoneCoverage.ItemCounts()
     try read { database in
       guard !(try ItemZoneTables.names(database)).isEmpty else { return }
       let times = "offset_source <> 0 AND device_time >= ? AND device_time < ?"
@@ -113,9 +113,9 @@ extension Store {
   /// The numbers of items whose source states their offset, so that no zone moves them.
   ///
   /// - Parameter period: counts only the items in this period by time and device; nil for the whole store.
-  package func statedItems(in period: ZonePeriod?) throws -> ZoneCoverage.Counts {
+  package func statedItems(in period: ZonePeriod?) throws -> ZoneCoverage.ItemCounts {
     try read { database in
-      var counts = ZoneCoverage.Counts()
+      var counts = ZoneCoverage.ItemCounts()
       let range = period.map { " AND device_time >= \($0.first) AND device_time < \($0.end)" } ?? ""
       let series = try period.map { try Self.seriesCondition($0, database) } ?? ""
       counts.readings =

@@ -83,7 +83,7 @@ package struct ZoneChange: Hashable, Sendable {
   package let records: Int
   /// The numbers of documents on the remote Nightscout site that must be moved, including those of earlier
   /// changes.
-  package var toMove = SiteMoves.Counts(readings: 0, records: 0)
+  package var toMove = SiteMoves.MoveCounts(readings: 0, records: 0)
 }
 
 extension Store {

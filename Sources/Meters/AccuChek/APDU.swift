@@ -57,7 +57,7 @@ struct APDUReader {
 
 /// One message of IEEE 11073-20601 as it goes over the bulk endpoints: type, length, body.
 struct APDU: Hashable {
-  enum Kind: UInt16 {
+  enum APDUKind: UInt16 {
     case associationRequest = 0xE200
     case associationResponse = 0xE300
     case releaseRequest = 0xE400
@@ -69,11 +69,11 @@ struct APDU: Hashable {
   /// The maximum size of a message in bytes. The longest message of a real meter has 470 bytes.
   static let maxBytes = 4096
 
-  var kind: Kind
+  var kind: APDUKind
   /// The bytes after the type and the length.
   var body: [UInt8]
 
-  init(_ kind: Kind, _ body: [UInt8]) {
+  init(_ kind: APDUKind, _ body: [UInt8]) {
     self.kind = kind
     self.body = body
   }
@@ -81,7 +81,9 @@ struct APDU: Hashable {
   /// Parses a message, which must end where the bytes end.
   init(parsing bytes: [UInt8]) throws(MalformedAPDU) {
     var reader = APDUReader(bytes, part: "the message's head")
-    guard let kind = Kind(rawValue: try reader.u16()) else { throw MalformedAPDU(part: "the message's type") }
+    guard let kind = APDUKind(rawValue: try reader.u16()) else {
+      throw MalformedAPDU(part: "the message's type")
+    }
     self.kind = kind
     body = try reader.counted()
     guard reader.isAtEnd else { throw MalformedAPDU(part: "the message's end") }

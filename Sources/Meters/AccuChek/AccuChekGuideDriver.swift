@@ -92,7 +92,7 @@ extension AccuChekGuideDriver {
       do {
         let taken = try read(segment, into: &part, by: &session) { count in
           done += count
-          meter.noteProgress(done, of: total > 0 ? total : nil)
+          meter.reportProgress(done, of: total > 0 ? total : nil)
         }
         memory = part
         if let count = segment.count, count != taken {

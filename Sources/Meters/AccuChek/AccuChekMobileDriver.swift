@@ -36,7 +36,7 @@ struct AccuChekMobileDriver: MeterDriver {
           + "the values are stored without either mark")
     }
     contents.readings.markClockSetBackInEitherOrder()
-    meter.noteProgress(contents.readings.count, of: contents.readings.count)
+    meter.reportProgress(contents.readings.count, of: contents.readings.count)
     return contents
   }
 }

@@ -70,7 +70,7 @@ extension AccuChekReport {
   /// The marks of a row. The columns `outOfRange` (outside the person's target range) and `other` (a mark of
   /// the person's choice) are ignored.
   private mutating func marks(of row: [String]) -> ReadingMarks {
-    let named: [(AccuChekColumns.Kind, ReadingMarks)] = [
+    let named: [(AccuChekColumns.ReportColumn, ReadingMarks)] = [
       (.temperatureWarning, .temperatureWarning), (.beforeMeal, .beforeMeal), (.afterMeal, .afterMeal),
       (.fasting, .fasting), (.bedtime, .bedtime), (.controlTest, .controlSolution),
     ]
@@ -130,13 +130,13 @@ extension AccuChekReport {
 /// layout of 12 columns has "fasting" and "bedtime" before the control test, and is that of German reports of
 /// 2016. The meter writes the names in its own language.
 private struct AccuChekColumns: Hashable {
-  enum Kind: Hashable {
+  enum ReportColumn: Hashable {
     case date, time, result, unit, temperatureWarning, outOfRange, other, beforeMeal, afterMeal, fasting
     case bedtime, controlTest
   }
 
   let count: Int
-  private let places: [Kind: Int]
+  private let places: [ReportColumn: Int]
 
   /// The columns that a header names. In an unknown language, the number of columns decides.
   ///
@@ -164,21 +164,21 @@ private struct AccuChekColumns: Hashable {
   /// - Throws: `MalformedReport` for an unknown number of columns.
   init(count: Int) throws(MalformedReport) { self.init(try Self.kinds(ofColumns: count)) }
 
-  private init(_ columns: [Kind]) {
+  private init(_ columns: [ReportColumn]) {
     count = columns.count
     places = Dictionary(uniqueKeysWithValues: zip(columns, columns.indices))
   }
 
   /// The text of a row in a column; empty if the report has no such column.
-  func text(_ column: Kind, in row: [String]) -> String {
+  func text(_ column: ReportColumn, in row: [String]) -> String {
     guard let place = places[column], row.indices.contains(place) else { return "" }
     return row[place]
   }
 }
 
 extension AccuChekColumns {
-  private static func kinds(ofColumns count: Int) throws(MalformedReport) -> [Kind] {
-    let front: [Kind] = [
+  private static func kinds(ofColumns count: Int) throws(MalformedReport) -> [ReportColumn] {
+    let front: [ReportColumn] = [
       .date, .time, .result, .unit, .temperatureWarning, .outOfRange, .other, .beforeMeal, .afterMeal,
     ]
     switch count {
@@ -191,7 +191,7 @@ extension AccuChekColumns {
   }
 
   /// The names in English and in German, as in reports.
-  private static let names: [String: Kind] = [
+  private static let names: [String: ReportColumn] = [
     "date": .date, "time": .time, "result": .result, "unit": .unit,
     "temperature warning": .temperatureWarning, "out of target range": .outOfRange, "other": .other,
     "before meal": .beforeMeal, "after meal": .afterMeal, "fasting": .fasting, "bedtime": .bedtime,

@@ -11,7 +11,7 @@ struct FATError: Error, Hashable {
 /// The layout is that of Microsoft's FAT specification 1.03.
 struct FATVolume<Sectors: SectorSource> {
   /// A file or a folder.
-  struct Entry: Hashable {
+  struct FileEntry: Hashable {
     /// The short name in capitals: `REPORT.CSV`.
     var name: String
     /// The long name; nil if no valid one belongs to this entry.
@@ -54,7 +54,7 @@ struct FATVolume<Sectors: SectorSource> {
   }
 
   /// The entries of the root folder.
-  mutating func root() throws -> [Entry] {
+  mutating func root() throws -> [FileEntry] {
     if let cluster = layout.rootCluster {
       return try folder(at: cluster)
     }
@@ -62,12 +62,12 @@ struct FATVolume<Sectors: SectorSource> {
   }
 
   /// The entries of a folder.
-  mutating func contents(of folder: Entry) throws -> [Entry] {
+  mutating func contents(of folder: FileEntry) throws -> [FileEntry] {
     guard folder.isFolder else { throw FATError(part: "a folder") }
     return try self.folder(at: folder.cluster)
   }
 
-  mutating func read(_ file: Entry) throws -> [UInt8] {
+  mutating func read(_ file: FileEntry) throws -> [UInt8] {
     guard !file.isFolder, file.byteCount <= Self.maxFileBytes else { throw FATError(part: "a file's size") }
     guard file.byteCount > 0 else { return [] }
     let bytes = try chain(from: file.cluster, maxBytes: file.byteCount)
@@ -96,7 +96,7 @@ extension SectorSource {
 extension FATVolume {
   /// The entries of the folder that begins at this cluster. If the chain is longer than the limit, it is a
   /// loop, and is refused.
-  private mutating func folder(at cluster: UInt32) throws -> [Entry] {
+  private mutating func folder(at cluster: UInt32) throws -> [FileEntry] {
     let bytes = try chain(from: cluster, maxBytes: Self.maxFolderBytes)
     guard bytes.count < Self.maxFolderBytes else { throw FATError(part: "a folder's chain") }
     return Self.entries(in: bytes)
@@ -148,8 +148,8 @@ extension FATVolume {
     return bytes[place % 512]
   }
 
-  private static func entries(in bytes: [UInt8]) -> [Entry] {
-    var entries: [Entry] = []
+  private static func entries(in bytes: [UInt8]) -> [FileEntry] {
+    var entries: [FileEntry] = []
     var longName = FATLongName()
     for start in stride(from: 0, to: bytes.count - 31, by: 32) {
       let raw = Array(bytes[start..<start + 32])
@@ -165,7 +165,7 @@ extension FATVolume {
       let name = text(raw[0..<8])
       let ending = text(raw[8..<11])
       entries.append(
-        Entry(
+        FileEntry(
           name: ending.isEmpty ? name : "\(name).\(ending)", longName: longName.text(of: raw[0..<11]),
           isFolder: attributes & 0x10 != 0,
           cluster: UInt32(raw.little16(20)) << 16 | UInt32(raw.little16(26)),

@@ -2,7 +2,7 @@
 
 /// One segment of a meter's memory, as the meter describes it: entries of one kind and one layout.
 struct MemorySegment: Hashable {
-  enum Content: Hashable {
+  enum EntryKind: Hashable {
     case glucose, controlSolution, meals
     /// Errors, and other entries that are not read.
     case other
@@ -12,7 +12,7 @@ struct MemorySegment: Hashable {
 
   /// The number that identifies the segment in requests.
   var instance: UInt16
-  var content: Content
+  var content: EntryKind
   /// The number of entries; nil if the meter does not state it.
   var count: Int?
   /// The size of an entry in bytes.
@@ -68,7 +68,7 @@ struct MemorySegment: Hashable {
 
 /// The layout of a segment's entries: a time, and one object with fields of fixed size.
 private struct EntryMap {
-  var content = MemorySegment.Content.other
+  var content = MemorySegment.EntryKind.other
   var length = MedicalTime.length
   var valueOffset: Int?
   var statusOffset: Int?
@@ -102,7 +102,7 @@ private struct EntryMap {
   /// glucose, one for each kind of blood or fluid on the test strip.
   private static func content(
     of code: UInt16, partition: UInt16, objectClass: UInt16
-  ) -> MemorySegment.Content {
+  ) -> MemorySegment.EntryKind {
     switch (objectClass, partition, code) {
     case (6, 2, 0x7114), (6, 2, 0x71B8), (6, 2, 0x71BC), (6, 2, 0x71C0), (6, 2, 0x71C4), (6, 2, 0x71C8),
       (6, 2, 0x71CC), (6, 2, 0x71D4), (6, 2, 0x726C), (6, 2, 0x7270):

@@ -203,7 +203,7 @@ extension GlucoseSession {
       case .answer: break
       }
       milliseconds = Self.endOfStreamMilliseconds
-      meter.noteProgress(transfer.measurements.count, of: nil)
+      meter.reportProgress(transfer.measurements.count, of: nil)
     }
     return transfer
   }
@@ -250,7 +250,7 @@ extension GlucoseSession {
         default: throw Self.unexpected(bytes, doing)
         }
       }
-      meter.noteProgress(transfer.measurements.count, of: count)
+      meter.reportProgress(transfer.measurements.count, of: count)
     }
     return transfer
   }

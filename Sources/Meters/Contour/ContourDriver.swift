@@ -43,7 +43,7 @@ struct ContourDriver: MeterDriver {
       try session.readRecords { record in
         guard record.type == "R" else { return }
         memory.add(record)
-        meter.noteProgress(memory.count, of: header.count)
+        meter.reportProgress(memory.count, of: header.count)
       }
       session.finish()
       return checked(memory, announced: header.count)

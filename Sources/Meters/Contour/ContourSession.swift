@@ -184,7 +184,7 @@ extension ContourSession {
 /// The frame that is expected next, and the answer to an unexpected one.
 private struct FrameOrder {
   /// The reaction to a token.
-  enum Verdict {
+  enum FrameReaction {
     case answer(UInt8)
     case record(ASTMRecord)
   }
@@ -196,7 +196,7 @@ private struct FrameOrder {
   private var enquiries = 0
   private var isSilent = false
 
-  mutating func judge(_ token: ContourToken?, _ doing: String) throws -> Verdict {
+  mutating func judge(_ token: ContourToken?, _ doing: String) throws -> FrameReaction {
     switch token {
     case .frame(let frame): return try judge(frame, doing)
     case nil:
@@ -215,7 +215,7 @@ private struct FrameOrder {
     }
   }
 
-  private mutating func judge(_ frame: ContourFrame, _ doing: String) throws -> Verdict {
+  private mutating func judge(_ frame: ContourFrame, _ doing: String) throws -> FrameReaction {
     isSilent = false
     let record = ASTMRecord(frame.text)
     if !hasRecords, record.type == "H" {
@@ -237,7 +237,7 @@ private struct FrameOrder {
     return .record(record)
   }
 
-  private mutating func refuse(_ doing: String) throws -> Verdict {
+  private mutating func refuse(_ doing: String) throws -> FrameReaction {
     refusals += 1
     guard refusals <= Self.maxRefusals else {
       throw Failure(

@@ -48,7 +48,7 @@ struct DexcomG4Driver: MeterDriver {
     for case (let partition, let range?) in ranges {
       let pages = try session.pages(range, partition) {
         done += 1
-        meter.noteProgress(done, of: total)
+        meter.reportProgress(done, of: total)
       }
       for page in pages { memory.add(page, partition) }
     }

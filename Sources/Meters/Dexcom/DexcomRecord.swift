@@ -149,7 +149,7 @@ extension DexcomRecord {
 /// checksum.
 struct DexcomPacket: Hashable {
   /// The result of parsing the first bytes.
-  enum Finding: Hashable {
+  enum ParsedPacket: Hashable {
     case packet(DexcomPacket)
     /// The packet is not complete yet.
     case incomplete
@@ -173,7 +173,7 @@ struct DexcomPacket: Hashable {
   }
 
   /// The first packet in these bytes, after any noise.
-  static func find(in bytes: [UInt8]) -> Finding {
+  static func find(in bytes: [UInt8]) -> ParsedPacket {
     let bytes = Array(bytes.drop { $0 != start })
     guard let length = bytes.littleEndian(UInt16.self, at: 1).map(Int.init) else { return .incomplete }
     guard (overhead...maxBytes).contains(length) else { return .broken }

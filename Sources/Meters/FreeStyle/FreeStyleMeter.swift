@@ -213,7 +213,7 @@ extension FreeStyleSession {
       case FreeStyleReport.text:
         bytes += report.payload
         rows += report.payload.count { $0 == 0x0A }
-        meter.noteProgress(rows, of: nil)
+        meter.reportProgress(rows, of: nil)
       case FreeStyleReport.unknownType, FreeStyleReport.encryption: throw refusal(report, doing)
       default: continue
       }

@@ -51,7 +51,7 @@ struct GlucoMenDriver: MeterDriver {
       case .rejected(let reason):
         contents.rejections.append(Rejection(line: Int64(index + 1), reason: reason, source: line))
       }
-      meter.noteProgress(index + 1, of: lines.count)
+      meter.reportProgress(index + 1, of: lines.count)
     }
     if unmarked > 0 {
       contents.warnings.append(
@@ -138,13 +138,13 @@ enum GlucoMenBlock: Hashable {
 
   /// Parses a block; nil until the end of the block has arrived. Bytes before the block are skipped.
   init?(parsing bytes: [UInt8]) {
-    guard let start = Self.place(of: Self.opening, in: bytes, from: 0) else { return nil }
+    guard let start = Self.index(of: Self.opening, in: bytes, from: 0) else { return nil }
     let content = start + Self.opening.count
     if Array(bytes[content...].prefix(Self.nothing.count)) == Self.nothing {
       self = .empty
       return
     }
-    guard Self.hasEnded(bytes), let end = Self.place(of: Self.closing, in: bytes, from: content) else {
+    guard Self.hasEnded(bytes), let end = Self.index(of: Self.closing, in: bytes, from: content) else {
       return nil
     }
     self = Self.checked(Array(bytes[start..<end]))
@@ -192,7 +192,7 @@ extension GlucoMenBlock {
     return Array(((sum < 16 ? "0" : "") + String(sum, radix: 16, uppercase: true)).utf8)
   }
 
-  private static func place(of pattern: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
+  private static func index(of pattern: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
     guard bytes.count - start >= pattern.count else { return nil }
     return (start...bytes.count - pattern.count).first { place in
       bytes[place] == pattern[0] && bytes[place..<place + pattern.count].elementsEqual(pattern)

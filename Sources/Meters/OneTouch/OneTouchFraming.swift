@@ -5,7 +5,7 @@ import Logbook
 /// The binary frame of OneTouch meters: STX, length, link byte, payload, ETX and a checksum.
 struct OneTouchFrame: Hashable {
   /// The result of parsing the first bytes.
-  enum Finding: Hashable {
+  enum ParsedFrame: Hashable {
     case frame(OneTouchFrame, length: Int)
     /// The frame is not complete yet.
     case incomplete
@@ -30,7 +30,7 @@ struct OneTouchFrame: Hashable {
   }
 
   /// Parses the frame at the start of these bytes.
-  static func find(in bytes: [UInt8]) -> Finding {
+  static func find(in bytes: [UInt8]) -> ParsedFrame {
     guard let first = bytes.first else { return .incomplete }
     guard first == start else { return .broken }
     guard bytes.count > 1 else { return .incomplete }

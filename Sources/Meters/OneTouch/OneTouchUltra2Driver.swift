@@ -96,7 +96,7 @@ extension OneTouchUltra2Driver {
         return nil
       }
       lines.append(line)
-      meter.noteProgress(index + 1, of: count)
+      meter.reportProgress(index + 1, of: count)
     }
     return lines
   }

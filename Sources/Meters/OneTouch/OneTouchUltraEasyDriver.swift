@@ -31,7 +31,7 @@ struct OneTouchUltraEasyDriver: MeterDriver {
       let doing = "reading record \(index + 1) of \(count)"
       let data = try link.request(Self.record(UInt16(truncatingIfNeeded: index)), doing: doing).answer(
         doing: doing)
-      meter.noteProgress(index + 1, of: count)
+      meter.reportProgress(index + 1, of: count)
       return OneTouchRecord(ultraEasy: data)
     }
     return MeterContents(identity, newestFirst: records)

@@ -35,7 +35,7 @@ struct OneTouchVerioDriver: MeterDriver {
       let data = try disk.request(
         [0x03, 0x31, 0x02] + UInt16(truncatingIfNeeded: index).littleEndianBytes + [0],
         doing: "reading record \(index + 1) of \(count)")
-      meter.noteProgress(index + 1, of: count)
+      meter.reportProgress(index + 1, of: count)
       return OneTouchRecord(disk: data)
     }
     return MeterContents(identity, newestFirst: records)

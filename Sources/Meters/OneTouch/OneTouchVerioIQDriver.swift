@@ -30,7 +30,7 @@ struct OneTouchVerioIQDriver: MeterDriver {
       let data = try request(
         [0x03, 0x21] + UInt16(truncatingIfNeeded: index).littleEndianBytes, line,
         doing: "reading record \(index + 1) of \(count)")
-      meter.noteProgress(index + 1, of: count)
+      meter.reportProgress(index + 1, of: count)
       return OneTouchRecord(verioIQ: data)
     }
     return MeterContents(identity, newestFirst: records)

@@ -40,7 +40,7 @@ struct TaiDocDriver: MeterDriver {
       let time = try line.request(.recordTime, place, doing: doing)
       let value = try line.request(.recordValue, place, doing: doing)
       contents.add(TaiDocRecord(time: time, value: value), number: index + 1)
-      meter.noteProgress(index + 1, of: count)
+      meter.reportProgress(index + 1, of: count)
     }
     if contents.readings.contains(where: { $0.kind == .ketone }) {
       contents.warnings.append(

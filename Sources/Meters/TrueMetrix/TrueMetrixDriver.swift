@@ -247,7 +247,7 @@ extension TrueMetrixDock {
         guard case .content(let content) = message else { return nil }
         if content.hasPrefix("g5") {
           records.append(String(content.dropFirst(2)))
-          meter.noteProgress(records.count, of: nil)
+          meter.reportProgress(records.count, of: nil)
         } else if content.hasPrefix("x1") {
           return UInt16(content.dropFirst(2), radix: 16) == TrueMetrixRecord.checksum(records) ? records : nil
         }

@@ -7,14 +7,14 @@ package import Logbook
 /// The proxy through which a remote is reached. Its user name and password are not part of any message, log
 /// or dump.
 package struct RemoteProxy: Sendable {
-  enum Kind {
+  enum ProxyKind {
     /// An HTTP proxy that is used with the method CONNECT.
     case http
     /// A SOCKS proxy of version 5, which also resolves the name of the remote.
     case socks
   }
 
-  let kind: Kind
+  let kind: ProxyKind
   let host: String
   let port: Int
   /// The user and password for an HTTP proxy; nil without a login.

@@ -112,7 +112,7 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
   private static let maxRefused = 1000
 
   /// Whether to count a rejected document. Each document is counted once, even if several sweeps find it.
-  mutating func notesRefused(_ document: NightscoutDocument) -> Bool {
+  mutating func countsRefused(_ document: NightscoutDocument) -> Bool {
     guard window.refused[document.identifier] == nil else { return false }
     let time = document.treatmentInstant?.milliseconds ?? asked
     if time > window.start, window.refused.count < Self.maxRefused {

@@ -129,7 +129,7 @@ extension NightscoutRemote {
     case (.history, _):
       for document in documents where !wasCreatedAndDeleted(document, since: cursor.asked) {
         add(document, step, &cursor, to: &page)
-        noteSeen(document, step, &cursor)
+        rememberSeen(document, step, &cursor)
       }
     }
     if step.walk.isAtEnd {
@@ -150,7 +150,7 @@ extension NightscoutRemote {
 
   /// Remembers the records found in the history as if a sweep had found them. If API v1 then deletes their
   /// documents, the next sweep notices this.
-  private func noteSeen(
+  private func rememberSeen(
     _ document: NightscoutDocument, _ step: NightscoutRound.Step, _ cursor: inout NightscoutCursor
   ) {
     guard step.walk.collection == .treatments else { return }
@@ -181,7 +181,7 @@ extension NightscoutRemote {
     for record in contents.records { page.add(record, of: document) }
     refuse(document, contents, &cursor, &page)
     if document.isDeleted, document["app"]?.text == NightscoutDocument.app, document.countsOnSite,
-      cursor.notesRefused(document)
+      cursor.countsRefused(document)
     {
       page.refuse([NightscoutRefusal.actsAlthoughDeleted])
     }
@@ -193,7 +193,7 @@ extension NightscoutRemote {
     _ document: NightscoutDocument, _ contents: NightscoutContents, _ cursor: inout NightscoutCursor,
     _ page: inout NightscoutPage
   ) {
-    guard !contents.rejections.isEmpty, !document.isDeleted, cursor.notesRefused(document) else { return }
+    guard !contents.rejections.isEmpty, !document.isDeleted, cursor.countsRefused(document) else { return }
     page.refuse(contents.rejections)
   }
 

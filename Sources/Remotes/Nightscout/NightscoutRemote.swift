@@ -93,7 +93,7 @@ struct NightscoutRemote: RemoteKind {
 
 extension NightscoutRemote {
   /// The result of looking up a document by its key.
-  enum Found {
+  enum FoundDocument {
     case document(NightscoutDocument)
     case deleted
     case absent
@@ -104,7 +104,7 @@ extension NightscoutRemote {
   }
 
   /// Looks up the document with the key `path`, which is escaped for URLs.
-  func find(_ collection: NightscoutCollection, _ path: String) async throws(ServiceError) -> Found {
+  func find(_ collection: NightscoutCollection, _ path: String) async throws(ServiceError) -> FoundDocument {
     let answer = try await session.send(.GET, Self.path(collection, "/\(path)"))
     let isOwn = NightscoutAnswer.status(answer) != nil
     switch answer.status {
@@ -119,7 +119,7 @@ extension NightscoutRemote {
       // search finds the valid one.
       let identifier = path.removingPercentEncoding ?? path
       return try await search(collection, [("identifier", identifier), ("limit", "1")])
-        .first.map(Found.document) ?? .deleted
+        .first.map(FoundDocument.document) ?? .deleted
     case 404 where isOwn: return .absent
     default: throw await session.serviceError(for: answer)
     }

@@ -16,7 +16,7 @@ package enum SourceSite {
   }
 
   /// The position of a source on a site, between runs.
-  private struct Cursor: Codable {
+  private struct SitePosition: Codable {
     /// The walks over all documents that are not yet complete; empty once the whole site was read.
     var first: [NightscoutWalk] = []
     /// The time up to which the history was read, in milliseconds of the site's clock.
@@ -63,9 +63,9 @@ package enum SourceSite {
     #"{"first":[],"history":\#(max(0, now) * 1000)}"#
   }
 
-  private static func position(_ text: String) -> Cursor? {
+  private static func position(_ text: String) -> SitePosition? {
     do {
-      return try JSONDecoder().decode(Cursor.self, from: Data(text.utf8))
+      return try JSONDecoder().decode(SitePosition.self, from: Data(text.utf8))
     } catch {
       // The position was stored by another version of the program. The whole site is read again, and known
       // items are not stored again.
@@ -74,7 +74,7 @@ package enum SourceSite {
   }
 
   private static func walk(
-    _ site: NightscoutRemote, from known: Cursor?, isolation: isolated (any Actor)? = #isolation,
+    _ site: NightscoutRemote, from known: SitePosition?, isolation: isolated (any Actor)? = #isolation,
     _ write: (UnsafeRawBufferPointer) throws -> Void
   ) async throws -> Walk {
     if let rights = try await site.session.rights(),
@@ -86,7 +86,7 @@ package enum SourceSite {
     let asked = try await site.session.now()
     let isFirst = known?.first.isEmpty == false || known == nil
     var cursor =
-      known ?? Cursor(first: [.everything(of: .entries), .everything(of: .treatments)], history: asked)
+      known ?? SitePosition(first: [.everything(of: .entries), .everything(of: .treatments)], history: asked)
     var walks = cursor.first
     if !isFirst {
       let since = max(0, min(cursor.history, asked) - overlap)

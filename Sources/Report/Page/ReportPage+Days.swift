@@ -11,7 +11,7 @@ extension ReportPage {
     let dots = days.flatMap { [$0.sensor, $0.sticks, $0.scans] }.joined()
     let highest = PlotArea.end(dots.map(\.level.milligrams).max() ?? 0, contents.unit)
     let rates = BasalRates(contents.curveDays)
-    var intro = [PageModel.Part.text(texts.dailyMeaning + note(on: rates))]
+    var intro = [PageModel.Part.text(texts.dailyMeaning + noteText(on: rates))]
     if total.days > ReportContents.maxDays {
       intro.append(.text(PageTexts.fill(texts.dailyLimit, "\(ReportContents.maxDays)")))
     }

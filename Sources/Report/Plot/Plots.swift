@@ -37,7 +37,7 @@ package struct DayPlot: Sendable {
     for dot in run {
       let place = (
         x: column(dot.instant, of: canvas.width),
-        y: frame.scale.place(dot.level.milligrams, of: canvas.height)
+        y: frame.scale.rowIndex(dot.level.milligrams, of: canvas.height)
       )
       canvas.line(from: last ?? place, to: place, .band(targets.band(of: dot.level)))
       last = place
@@ -121,7 +121,7 @@ package struct ProfilePlot: Sendable {
     }
     var last: Int?
     for x in 0..<canvas.width {
-      let y = values(at: (Double(x) + 0.5) / 2).map { frame.scale.place($0[2], of: canvas.height) }
+      let y = values(at: (Double(x) + 0.5) / 2).map { frame.scale.rowIndex($0[2], of: canvas.height) }
       if let y { canvas.line(from: (x, last ?? y), to: (x, y), .median) }
       last = y
     }
@@ -205,7 +205,7 @@ package struct GlucoseScale: Hashable, Sendable {
   package func part(_ milligrams: Double) -> Double { min(1, max(0, (milligrams - bottom) / (top - bottom))) }
 
   /// The index of the row that contains a value, from 0 at the top, if the scale has `count` rows.
-  package func place(_ milligrams: Double, of count: Int) -> Int {
+  package func rowIndex(_ milligrams: Double, of count: Int) -> Int {
     Int(((1 - part(milligrams)) * Double(count - 1)).rounded())
   }
 }
@@ -234,7 +234,7 @@ struct PlotFrame: Sendable {
     self.rows = max(6, rows)
   }
 
-  func row(_ milligrams: Double) -> Int { scale.place(milligrams, of: rows * 4) / 4 }
+  func row(_ milligrams: Double) -> Int { scale.rowIndex(milligrams, of: rows * 4) / 4 }
 
   /// A canvas on which the limits of the target range are drawn.
   func canvas() -> PlotCanvas {

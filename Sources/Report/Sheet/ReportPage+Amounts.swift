@@ -51,7 +51,7 @@ struct BasalRates {
 
 extension ReportPage {
   /// The explanation of the area of basal rates, after a blank; empty without rates.
-  func note(on rates: BasalRates) -> String {
+  func noteText(on rates: BasalRates) -> String {
     guard rates.highest > 0 else { return "" }
     let highest = PageTexts.fill(texts.unitsPerHour, glucose.plain(rates.highest))
     return " " + PageTexts.fill(texts.sheet.rateNote, highest)
@@ -84,7 +84,7 @@ extension ReportPage {
     let limit =
       total.days > ReportContents.maxDays
       ? " " + PageTexts.fill(texts.dailyLimit, "\(ReportContents.maxDays)") : ""
-    let note = noteBox(texts.sheet.stripNote + note(on: rates) + mixed + limit)
+    let note = noteBox(texts.sheet.stripNote + noteText(on: rates) + mixed + limit)
     var left = paper.room - (tables.last?.height ?? 0) - note.height - 2 * Sheet.gap
     if !pages.isEmpty { pages[pages.count - 1].append(Sheet.Box(drawing: note)) }
     for strip in strips {

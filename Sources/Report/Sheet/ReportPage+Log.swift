@@ -7,7 +7,7 @@ import PDF
 private struct LogRow {
   let head: String
   /// The finger sticks of each column, line by line.
-  let cells: [[[StickLog.Entry]]]
+  let cells: [[[StickLog.LogValue]]]
   /// The texts of the three columns for bolus insulin, basal insulin and carbohydrates, line by line.
   /// Premixed insulin has its own line in the first of these columns.
   let amounts: [[String]]
@@ -97,8 +97,8 @@ extension ReportPage {
 
   /// The values of a cell, divided into lines. Values are next to each other if there is space, and none is
   /// left out.
-  private func lines(_ entries: [StickLog.Entry]) -> [[StickLog.Entry]] {
-    var (lines, left): ([[StickLog.Entry]], Double) = ([], 0)
+  private func lines(_ entries: [StickLog.LogValue]) -> [[StickLog.LogValue]] {
+    var (lines, left): ([[StickLog.LogValue]], Double) = ([], 0)
     for entry in entries {
       let width = width(of: entry, Self.font(entries.count)) + 3
       if lines.isEmpty || width > left { (lines, left) = (lines + [[]], Self.cellWidth - 3) }
@@ -121,7 +121,7 @@ extension ReportPage {
 
   private func text(_ level: GlucoseLevel) -> String { levelSign(level) + glucose.level(level) }
 
-  private func width(of entry: StickLog.Entry, _ font: Drawing.Font) -> Double {
+  private func width(of entry: StickLog.LogValue, _ font: Drawing.Font) -> Double {
     font.width(text(entry.level))
   }
 
@@ -161,10 +161,10 @@ extension ReportPage {
   /// Draws the lines between the columns.
   private func edges(from top: Double, to bottom: Double, on drawing: inout Drawing) {
     for column in 1...11 {
-      let place = place(ofColumn: column).left
+      let left = extent(ofColumn: column).left
       // The lines around a meal are darker than the line between its two columns.
       let ink: Ink = [3, 5, 7].contains(column) ? .grid : .line
-      drawing.line(place, top, place, bottom, Drawing.Stroke(ink: ink, width: 0.4))
+      drawing.line(left, top, left, bottom, Drawing.Stroke(ink: ink, width: 0.4))
     }
   }
 
@@ -182,7 +182,7 @@ extension ReportPage {
     drawing.part(.row) { drawing in
       for (index, column) in columns.enumerated() {
         drawing.part(.columnHead) { drawing in
-          let (left, width) = place(ofColumn: index)
+          let (left, width) = extent(ofColumn: index)
           let middle = index == 0 ? left + 4 : left + width / 2
           let alignment = index == 0 ? Drawing.Alignment.start : .middle
           let bold = Drawing.Font(size: 7.5, isBold: true)
@@ -196,7 +196,7 @@ extension ReportPage {
     drawing.line(0, top + Self.tableHead, Sheet.width, top + Self.tableHead, Drawing.Stroke(ink: .line))
   }
 
-  private func place(ofColumn index: Int) -> (left: Double, width: Double) {
+  private func extent(ofColumn index: Int) -> (left: Double, width: Double) {
     if index == 0 { return (0, Self.headWidth) }
     if index <= 8 { return (Self.headWidth + Double(index - 1) * Self.cellWidth, Self.cellWidth) }
     return (Self.headWidth + 8 * Self.cellWidth + Double(index - 9) * Self.amountWidth, Self.amountWidth)
@@ -214,7 +214,7 @@ extension ReportPage {
       }
       drawing.part(.rowHead) { $0.text(row.head, 4, y + 11, .bold) }
       for (index, lines) in row.cells.enumerated() {
-        let (left, width) = place(ofColumn: index + 1)
+        let (left, width) = extent(ofColumn: index + 1)
         drawing.part(.cell) { drawing in
           let font = Self.font(lines.joined().count)
           for (line, entries) in lines.enumerated() {
@@ -231,7 +231,7 @@ extension ReportPage {
         }
       }
       for (index, lines) in row.amounts.enumerated() {
-        let (left, width) = place(ofColumn: index + 9)
+        let (left, width) = extent(ofColumn: index + 9)
         drawing.part(.cell) { drawing in
           for (line, amount) in lines.enumerated() {
             drawing.text(
@@ -246,12 +246,12 @@ extension ReportPage {
 /// Finger sticks as a logbook: one row a day, with columns by the mark of each reading or by the time of day.
 struct StickLog {
   /// A column of the table.
-  enum Column: Int, CaseIterable {
+  enum LogColumn: Int, CaseIterable {
     case night, beforeBreakfast, afterBreakfast, beforeLunch, afterLunch, beforeDinner, afterDinner, bedtime
   }
 
   /// One value in a cell.
-  struct Entry {
+  struct LogValue {
     let level: GlucoseLevel
     /// Whether a mark of the reading, and not only the time of day, determined the column.
     let isMarked: Bool
@@ -259,7 +259,7 @@ struct StickLog {
 
   /// A day, or several consecutive days without readings or amounts.
   enum Row {
-    case day(DayCurve, [[Entry]])
+    case day(DayCurve, [[LogValue]])
     case empty(first: Int, last: Int)
   }
 
@@ -295,18 +295,18 @@ struct StickLog {
     readings = days.reduce(0) { $0 + $1.sticks.count }
   }
 
-  private static func cells(_ day: DayCurve) -> [[Entry]] {
-    var cells = [[Entry]](repeating: [], count: Column.allCases.count)
+  private static func cells(_ day: DayCurve) -> [[LogValue]] {
+    var cells = [[LogValue]](repeating: [], count: LogColumn.allCases.count)
     for stick in day.sticks {
       let (column, isMarked) = column(stick.marks, hour: secondsOfDay(stick.deviceTime) / 3600)
-      cells[column.rawValue].append(Entry(level: stick.level, isMarked: isMarked))
+      cells[column.rawValue].append(LogValue(level: stick.level, isMarked: isMarked))
     }
     return cells
   }
 
   /// The column of a reading. The reading's mark determines whether it is before or after a meal, and the
   /// time of day determines the meal.
-  static func column(_ marks: ReadingMarks, hour: Int) -> (Column, isMarked: Bool) {
+  static func column(_ marks: ReadingMarks, hour: Int) -> (LogColumn, isMarked: Bool) {
     if marks.contains(.bedtime) { return (.bedtime, true) }
     if marks.contains(.fasting) { return (.beforeBreakfast, true) }
     let isAfter = marks.contains(.afterMeal)

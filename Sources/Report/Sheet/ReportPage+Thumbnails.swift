@@ -21,7 +21,7 @@ extension ReportPage {
     let highest = PlotArea.end(dots.map(\.level.milligrams).max() ?? 0, contents.unit)
     let (columns, rows) = isPhone ? (2, 7) : (7, 2)
     let left = 24.0
-    let top = Drawing.titleHeight + (isPhone ? drawing.note(note) : 12)
+    let top = Drawing.titleHeight + (isPhone ? drawing.noteText(note) : 12)
     let (step, rowHeight) = ((width - left - 4) / Double(columns), (height - top - 3) / Double(rows))
     let sentence = PageTexts.fill(texts.sheet.daysSentence, "\(days.count)", name(ofDay: days[0].day))
     drawing.part(

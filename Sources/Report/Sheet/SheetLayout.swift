@@ -94,7 +94,7 @@ extension Drawing {
   }
 
   /// Adds the text below the title, and returns the height of its lines in points.
-  mutating func note(_ text: String) -> Double {
+  mutating func noteText(_ text: String) -> Double {
     let lines = Font.small.wrapped(text, width - 12)
     part(.paragraph) { drawing in
       for (index, line) in lines.enumerated() {

@@ -50,8 +50,8 @@ struct Inflate {
   private mutating func run() throws {
     var isLast = false
     while !isLast {
-      isLast = try take(1) == 1
-      switch try take(2) {
+      isLast = try readBits(1) == 1
+      switch try readBits(2) {
       case 0: try stored()
       case 1:
         let lengths = (0..<288).map { $0 < 144 ? 8 : $0 < 256 ? 9 : $0 < 280 ? 7 : 8 }
@@ -62,7 +62,7 @@ struct Inflate {
     }
   }
 
-  private mutating func take(_ count: Int) throws -> Int {
+  private mutating func readBits(_ count: Int) throws -> Int {
     var value = 0
     for place in 0..<count {
       guard bit / 8 < bytes.count else { throw Broken() }
@@ -74,8 +74,8 @@ struct Inflate {
 
   private mutating func stored() throws {
     bit = (bit + 7) / 8 * 8
-    let length = try take(16)
-    guard try take(16) == ~length & 0xFFFF, bit / 8 + length <= bytes.count else { throw Broken() }
+    let length = try readBits(16)
+    guard try readBits(16) == ~length & 0xFFFF, bit / 8 + length <= bytes.count else { throw Broken() }
     output += bytes[bit / 8..<bit / 8 + length]
     bit += length * 8
   }
@@ -83,7 +83,7 @@ struct Inflate {
   private mutating func symbol(_ code: Code) throws -> Int {
     var (word, first, index) = (0, 0, 0)
     for length in 1...15 {
-      word |= try take(1)
+      word |= try readBits(1)
       let count = code.counts[length]
       if word - first < count { return code.symbols[index + word - first] }
       index += count
@@ -100,28 +100,28 @@ struct Inflate {
       if next == 256 { return }
       guard next > 256 else { continue }
       guard next - 257 < Self.lengthBases.count else { throw Broken() }
-      let length = Self.lengthBases[next - 257] + (try take(Self.lengthBits[next - 257]))
+      let length = Self.lengthBases[next - 257] + (try readBits(Self.lengthBits[next - 257]))
       let code = try symbol(distances)
       guard code < Self.distanceBases.count else { throw Broken() }
-      let distance = Self.distanceBases[code] + (try take(max(0, code / 2 - 1)))
+      let distance = Self.distanceBases[code] + (try readBits(max(0, code / 2 - 1)))
       guard distance <= output.count else { throw Broken() }
       for _ in 0..<length { output.append(output[output.count - distance]) }
     }
   }
 
   private mutating func readDynamicBlock() throws {
-    let (literals, distances, words) = (try take(5) + 257, try take(5) + 1, try take(4) + 4)
+    let (literals, distances, words) = (try readBits(5) + 257, try readBits(5) + 1, try readBits(4) + 4)
     var codeLengths = [Int](repeating: 0, count: 19)
-    for place in Self.codeLengthOrder.prefix(words) { codeLengths[place] = try take(3) }
+    for place in Self.codeLengthOrder.prefix(words) { codeLengths[place] = try readBits(3) }
     let code = Code(codeLengths)
     var lengths: [Int] = []
     while lengths.count < literals + distances {
       switch try symbol(code) {
       case 16:
         guard let last = lengths.last else { throw Broken() }
-        lengths += [Int](repeating: last, count: 3 + (try take(2)))
-      case 17: lengths += [Int](repeating: 0, count: 3 + (try take(3)))
-      case 18: lengths += [Int](repeating: 0, count: 11 + (try take(7)))
+        lengths += [Int](repeating: last, count: 3 + (try readBits(2)))
+      case 17: lengths += [Int](repeating: 0, count: 3 + (try readBits(3)))
+      case 18: lengths += [Int](repeating: 0, count: 11 + (try readBits(7)))
       case let length: lengths.append(length)
       }
     }

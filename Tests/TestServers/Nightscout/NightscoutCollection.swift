@@ -104,7 +104,7 @@ struct NightscoutCollection {
     let number = rows.count
     rows.append(Row(number: number, document: document, hidden: hiddenUntil.map { ($0, nil) }))
     self.hiddenUntil = max(self.hiddenUntil, hiddenUntil ?? .min)
-    note(document, number)
+    addToIndexes(document, number)
   }
 
   mutating func replace(_ row: Int, _ document: NightscoutDocument, hiddenUntil: Int64?, at now: Int64) {
@@ -113,7 +113,7 @@ struct NightscoutCollection {
     self.hiddenUntil = max(self.hiddenUntil, hiddenUntil ?? .min)
     forget(old.document, row)
     rows[row] = Row(number: row, document: document, hidden: hidden)
-    note(document, row)
+    addToIndexes(document, row)
   }
 
   mutating func remove(_ row: Int) {
@@ -121,7 +121,7 @@ struct NightscoutCollection {
     rows[row] = nil
   }
 
-  private mutating func note(_ document: NightscoutDocument, _ row: Int) {
+  private mutating func addToIndexes(_ document: NightscoutDocument, _ row: Int) {
     for field in Self.indexed {
       guard let value = document[field] else { continue }
       index[Self.key(field, value), default: []].insert(row)

@@ -5,11 +5,11 @@ struct SortedRows {
   private var entries: [(key: DocumentValue, row: Int)] = []
 
   mutating func insert(_ key: DocumentValue, _ row: Int) {
-    entries.insert((key, row), at: place { Self.precedes($0, (key, row)) })
+    entries.insert((key, row), at: firstIndex { Self.precedes($0, (key, row)) })
   }
 
   mutating func remove(_ key: DocumentValue, _ row: Int) {
-    let place = place { Self.precedes($0, (key, row)) }
+    let place = firstIndex { Self.precedes($0, (key, row)) }
     if place < entries.count, entries[place].row == row { entries.remove(at: place) }
   }
 
@@ -20,10 +20,10 @@ struct SortedRows {
   /// only with texts.
   func rows(_ comparison: String, _ value: DocumentValue) -> ArraySlice<(key: DocumentValue, row: Int)> {
     let rank = NightscoutCondition.rank(value)
-    let start = place { NightscoutCondition.rank($0.key) < rank }
-    let end = place { NightscoutCondition.rank($0.key) <= rank }
-    let below = place { NightscoutCondition.order($0.key, value) < 0 }
-    let through = place { NightscoutCondition.order($0.key, value) <= 0 }
+    let start = firstIndex { NightscoutCondition.rank($0.key) < rank }
+    let end = firstIndex { NightscoutCondition.rank($0.key) <= rank }
+    let below = firstIndex { NightscoutCondition.order($0.key, value) < 0 }
+    let through = firstIndex { NightscoutCondition.order($0.key, value) <= 0 }
     switch comparison {
     case "gt": return entries[through..<end]
     case "gte": return entries[below..<end]
@@ -40,7 +40,7 @@ struct SortedRows {
   }
 
   /// The number of entries at the start for which `isBefore` is true.
-  private func place(_ isBefore: ((key: DocumentValue, row: Int)) -> Bool) -> Int {
+  private func firstIndex(_ isBefore: ((key: DocumentValue, row: Int)) -> Bool) -> Int {
     var (low, high) = (0, entries.count)
     while low < high {
       let middle = (low + high) / 2

@@ -38,13 +38,13 @@ struct OrderedReadings {
     (self.database, self.filter, self.order, self.list) = (database, filter, order, list)
     self.maxHeld = maxHeld
     refusals = try Refusals(database)
-    waiting = Self.groups(list.all.filter { $0.place == .count }).map { CountedSeries($0) }
+    waiting = Self.groups(list.all.filter { $0.positionMeaning == .count }).map { CountedSeries($0) }
     waiting.sort { order.isFirst($1.bound(order), $0.bound(order)) }
     nextBound = waiting.last?.bound(order)
-    let partitions = Dictionary(grouping: list.all.filter { $0.place != .count }, by: \.partition)
+    let partitions = Dictionary(grouping: list.all.filter { $0.positionMeaning != .count }, by: \.partition)
     for (partition, series) in partitions {
       let bounds = filter.includesDevice == nil ? Int64.min...Int64.max : Self.bounds(series)
-      let span = PositionSpan(isInstant: series.first?.place == .instant)
+      let span = PositionSpan(isInstant: series.first?.positionMeaning == .instant)
       add(
         try PartitionWalk(
           database, series, partition: partition, .position(span), bounds: bounds, list, filter, order))

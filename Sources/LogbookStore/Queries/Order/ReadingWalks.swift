@@ -37,7 +37,7 @@ struct OrderedReading: BitwiseCopyable {
   @inline(__always)
   init?(_ row: RawStatement, in list: SeriesList) throws(DamagedRow) {
     let place = StoredPlace(row, from: 0)
-    guard let series = list.place(of: place.series) else { return nil }
+    guard let series = list.index(of: place.series) else { return nil }
     reading = try row.reading(at: place, of: list.stored[series], from: 4)
     utc = reading.deviceTime.seconds - Int64(reading.placement.utcOffset)
     valueBucket = place.valueBucket

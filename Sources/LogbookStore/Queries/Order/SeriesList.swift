@@ -20,7 +20,7 @@ struct ListedSeries {
   private let times: ClosedRange<Int64>?
 
   /// The meaning of the positions in a series.
-  enum Place: Hashable {
+  enum PositionMeaning: Hashable {
     /// The shown time.
     case time
     /// The instant in milliseconds.
@@ -53,7 +53,7 @@ struct ListedSeries {
 
   /// The meaning of the positions. They are instants only if each one is near the shown time of its reading.
   /// Otherwise such large numbers are counts or composed numbers, such as a date in digits.
-  var place: Place {
+  var positionMeaning: PositionMeaning {
     if positionKind == .time { return .time }
     guard isInstant, !hasStrays, positions != nil else { return .count }
     return .instant
@@ -110,7 +110,7 @@ struct SeriesList {
 
   /// The index in `all` of the series with this id; nil if it is not listed.
   @inline(__always)
-  func place(of series: Int64) -> Int? {
+  func index(of series: Int64) -> Int? {
     guard UInt64(bitPattern: series) < UInt64(indexesOfSmallIDs.count) else {
       return indexesOfLargeIDs[series]
     }

@@ -10,19 +10,19 @@ private let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
 
 /// The numbers of threads and open files that a run needs in addition to the present ones. If they are not
 /// available, the Swift runtime traps or hangs.
-package struct SpareResources {
+package struct ResourceLimits {
   /// The needs of a command: a thread for the queue, two workers, two for the network, and one that reads
   /// ahead. As measured, an upload has 17 files open, and an import from a simulated meter 27.
-  package static let ofProgram = SpareResources(threads: 6, files: 64)
+  package static let ofProgram = ResourceLimits(threads: 6, files: 64)
 
   /// The needs of a server. Each processor needs a network thread with three files, and a thread that
   /// resolves names. Each connection and each listening socket needs a file, and the storage needs some more.
   ///
   /// - Parameter databaseConnections: the number of connections to a database. Each needs a thread and a
   ///   socket.
-  static func ofServer(_ settings: ServerSettings, databaseConnections: Int = 0) -> SpareResources {
+  static func ofServer(_ settings: ServerSettings, databaseConnections: Int = 0) -> ResourceLimits {
     let sockets = settings.addresses.count + settings.systemSockets.count
-    return SpareResources(
+    return ResourceLimits(
       threads: ofProgram.threads + 2 * Host.processors + databaseConnections,
       files: ofProgram.files + 3 * Host.processors + settings.maxConnections + sockets + databaseConnections
         + EmbeddedStorage.maxFiles(requests: settings.maxRequests))
@@ -33,12 +33,12 @@ package struct SpareResources {
 
   /// Why this process cannot get the resources; nil if it can. A limit on open files is raised if that is
   /// allowed.
-  package func fault() -> String? { filesFault() ?? threadsFault() }
+  package func shortage() -> String? { filesShortage() ?? threadsShortage() }
 
   /// Why too few files can be opened; nil if there are enough free descriptors. They are counted without
   /// opening a file. Each second, libdispatch opens a file for each of its worker threads, and traps if that
   /// fails. (`_dispatch_workq_count_runnable_workers` in its workqueue.c, in Swift 6.3.)
-  private func filesFault() -> String? {
+  private func filesShortage() -> String? {
     var limit = rlimit()
     guard getrlimit(openFiles, &limit) == 0 else { return nil }
     let spare = Self.closedDescriptors(below: limit.rlim_cur, atMost: files)
@@ -62,7 +62,7 @@ package struct SpareResources {
 
   /// Why the threads cannot be started; nil if they can. They are started as a test, and wait until the test
   /// closes a pipe.
-  private func threadsFault() -> String? {
+  private func threadsShortage() -> String? {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { return "cannot open a pipe: \(String(cString: strerror(errno)))" }
     var running: [pthread_t] = []
