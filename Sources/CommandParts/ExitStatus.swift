@@ -6,7 +6,7 @@ package import LogbookStore
 package import Sync
 
 /// The exit statuses of glucoport(1). Categories of failures are mapped to statuses only in this file.
-package enum ExitStatus: Int32, Error {
+package enum ExitStatus: Int32, Encodable, Error {
   case done = 0
   /// A check found something that a person should correct, and no status below is more exact. Monitoring
   /// programs read it as a warning.

@@ -38,7 +38,7 @@ package struct ListOptions: ParsableArguments {
     let marksQueued = try store.remote() != nil
     for day in try store.readingDays(limited(filter), store.activity()) {
       try output.result(
-        asJSON: format != .table, DayObject(day), orLines: [DayText.line(day, marksQueued: marksQueued)])
+        asJSON: format != .table, day, orLines: [DayText.line(day, marksQueued: marksQueued)])
     }
   }
 

@@ -35,10 +35,7 @@ extension ServeLogbookCommand {
       for logbook in try PostgresDirectory(databaseOptions.requiredAddress).list() {
         let (readings, records) = (Int(logbook.readings), Int(logbook.records))
         try output.result(
-          asJSON: json,
-          LogbookObject(
-            logbook: logbook.name, cluster: logbook.cluster, readings: readings, records: records,
-            attachmentBytes: logbook.contentBytes),
+          asJSON: json, logbook,
           orLines: [
             "\(displayed(logbook.name))  \(displayed(logbook.cluster))  \(counted(readings, "reading")), \(counted(records, "record")), \(grouped(Int(logbook.contentBytes))) bytes of attachments"
           ])
@@ -139,13 +136,4 @@ extension ServeLogbookCommand {
       }
     }
   }
-}
-
-/// A logbook for `serve logbook list --json`; glucoport-json(5) documents the members.
-private struct LogbookObject: Encodable {
-  let logbook: String
-  let cluster: String
-  let readings: Int
-  let records: Int
-  let attachmentBytes: Int64
 }

@@ -86,7 +86,7 @@ struct VerifyObject: Encodable {
   let fetchedReadings: Int
   let fetchedRecords: Int
   let unfixed: Int
-  let differences: [DifferenceObject]
+  let differences: [FoundDifference]
 
   init(_ summary: VerifySummary, isFixed: Bool) {
     outcome = summary.differences == 0 ? "equal" : isFixed && summary.unfixed == 0 ? "fixed" : "different"
@@ -102,45 +102,7 @@ struct VerifyObject: Encodable {
     fetchedReadings = summary.fetchedReadings
     fetchedRecords = summary.fetchedRecords
     unfixed = summary.unfixed
-    differences = summary.listed.map(DifferenceObject.init)
-  }
-}
-
-/// One difference for `verify --json`: a reading by its device and position, or a record by its guid.
-struct DifferenceObject: Encodable {
-  private struct ReadingMembers: Encodable {
-    let difference: String
-    let item = "reading"
-    let kind: String
-    let vendor: String
-    let model: String
-    let deviceTime: String
-  }
-
-  private struct RecordMembers: Encodable {
-    let difference: String
-    let item = "record"
-    let kind: String
-    let guid: String
-    let deviceTime: String
-  }
-
-  private let found: FoundDifference
-
-  init(_ found: FoundDifference) { self.found = found }
-
-  func encode(to encoder: any Encoder) throws {
-    let difference = found.kind.rawValue
-    switch found.item {
-    case .reading(let kind, let device, let time):
-      try ReadingMembers(
-        difference: difference, kind: kind.name, vendor: device.vendor, model: device.model,
-        deviceTime: time.text
-      ).encode(to: encoder)
-    case .record(let kind, let guid, let time):
-      try RecordMembers(difference: difference, kind: kind.rawValue, guid: guid, deviceTime: time.text)
-        .encode(to: encoder)
-    }
+    differences = summary.listed
   }
 }
 

@@ -132,7 +132,7 @@ struct SensorObject: Encodable {
   let gmiMmolMol: Metric
   let bound: String?
   let ranges: JSONMembers<RangeFigures>
-  let goals: [GoalObject]
+  let goals: [StatsGoal]
   let lbgi: Metric
   let hbgi: Metric
   let gri: Metric
@@ -156,7 +156,7 @@ struct SensorObject: Encodable {
     bound = sensor.bound?.rawValue
     let ranges = zip(GlucoseBand.allCases, sensor.ranges).map { ($0.name, $1) }
     self.ranges = members(ranges + [("tight", sensor.tight)])
-    goals = StatsGoal.all(of: sensor, view.targets).map(GoalObject.init)
+    goals = StatsGoal.all(of: sensor, view.targets)
     lbgi = sensor.lowRisk
     hbgi = sensor.highRisk
     gri = sensor.glycemiaRisk
@@ -166,23 +166,6 @@ struct SensorObject: Encodable {
       })
     episodes = members(
       EpisodeKind.allCases.map { ($0.name, EpisodeObject(sensor.episodes[$0], sensor.episodesPerDay($0))) })
-  }
-}
-
-/// A goal for the percentage of values in one range, and whether it was reached.
-struct GoalObject: Encodable {
-  let range: String
-  let above: Double?
-  let below: Double?
-  let percent: Double
-  let met: Bool
-
-  init(_ goal: StatsGoal) {
-    range = goal.range.rawValue
-    above = goal.isAbove ? goal.limit : nil
-    below = goal.isAbove ? nil : goal.limit
-    percent = Metric.decimals(goal.percent)
-    met = goal.isMet
   }
 }
 

@@ -13,6 +13,15 @@ package struct ListedLogbook: Hashable, Sendable {
   package let contentBytes: Int64
 }
 
+/// The logbook in `serve logbook list --json`. The members are in the order of the coding keys.
+extension ListedLogbook: Encodable {
+  private enum CodingKeys: String, CodingKey {
+    case name = "logbook"
+    case cluster, readings, records
+    case contentBytes = "attachmentBytes"
+  }
+}
+
 /// The directory of logbooks and of the clusters that have them, for an administrator's commands.
 package struct PostgresDirectory {
   /// What the directory states about a logbook.

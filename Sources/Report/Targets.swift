@@ -191,3 +191,18 @@ package struct StatsGoal: Sendable {
     ].compactMap(\.self)
   }
 }
+
+/// The goal in `stats --json`. Its limit is `above` or `below`; the other one is nil.
+extension StatsGoal: Encodable {
+  private enum CodingKeys: String, CodingKey { case range, above, below, percent, met }
+
+  package func encode(to encoder: any Encoder) throws {
+    let (above, below): (Double?, Double?) = isAbove ? (limit, nil) : (nil, limit)
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(range.rawValue, forKey: .range)
+    try container.encode(above, forKey: .above)
+    try container.encode(below, forKey: .below)
+    try container.encode(Metric.decimals(percent), forKey: .percent)
+    try container.encode(isMet, forKey: .met)
+  }
+}

@@ -31,6 +31,29 @@ package struct FoundDifference: Hashable, Sendable {
   package let item: DifferingItem
 }
 
+/// The difference in `verify --json`: a reading by its device and position, or a record by its guid.
+extension FoundDifference: Encodable {
+  private enum CodingKeys: String, CodingKey { case difference, item, kind, vendor, model, guid, deviceTime }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(kind.rawValue, forKey: .difference)
+    switch item {
+    case .reading(let kind, let device, let time):
+      try container.encode("reading", forKey: .item)
+      try container.encode(kind.name, forKey: .kind)
+      try container.encode(device.vendor, forKey: .vendor)
+      try container.encode(device.model, forKey: .model)
+      try container.encode(time.text, forKey: .deviceTime)
+    case .record(let kind, let guid, let time):
+      try container.encode("record", forKey: .item)
+      try container.encode(kind.rawValue, forKey: .kind)
+      try container.encode(guid, forKey: .guid)
+      try container.encode(time.text, forKey: .deviceTime)
+    }
+  }
+}
+
 /// The result of a comparison with the remote, and of correcting the differences.
 package struct VerifySummary: Hashable, Sendable {
   /// The maximum number of differences in `listed`.

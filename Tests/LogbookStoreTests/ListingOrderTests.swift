@@ -157,7 +157,7 @@ import Testing
     var random = SeededGenerator(seed: seed &+ 1000)
     let all = try everything()
     let places = try scratch.open(.reader).queue.inDatabase { database in
-      try SeriesList(database, ItemFilter()).all.map(\.place)
+      try SeriesList(database, ItemFilter()).all.map(\.positionMeaning)
     }
     #expect(Set(places) == [.time, .instant, .count])
     #expect(all.count > 300)
@@ -306,7 +306,7 @@ import Testing
     }
     let isNear = readings.allSatisfy { abs($0.position / 1000 - $0.deviceTime.seconds) < 86_400 }
     let places = try scratch.open(.reader).queue.inDatabase { database in
-      try SeriesList(database, ItemFilter()).all.map(\.place)
+      try SeriesList(database, ItemFilter()).all.map(\.positionMeaning)
     }
     #expect(places == [isNear ? .instant : .count], "seed \(seed)")
     #expect(try scratch.number("SELECT has_strays FROM series") == (isNear ? 0 : 1))

@@ -4,53 +4,6 @@ import Logbook
 package import LogbookStore
 import Remotes
 
-/// An attachment, as `record attachments --json` prints it; glucoport-json(5) documents its members.
-package struct AttachmentObject: Encodable {
-  let guid: String
-  let entryGuid: String?
-  let name: String
-  let type: String
-  let size: Int64
-  let sha256: String
-  let content: String
-  let held: Int64
-  let uploaded: Bool
-  let refused: String?
-
-  /// Copies the fields of an attachment in the store.
-  package init(_ attachment: StoredAttachment) {
-    guid = attachment.record.guid
-    entryGuid = attachment.record.entryGuid
-    name = attachment.name
-    type = attachment.type
-    size = attachment.size
-    sha256 = attachment.digest
-    content = attachment.isWhole ? "whole" : "missing"
-    held = attachment.held
-    uploaded = attachment.isUploaded
-    refused = attachment.refusal
-  }
-}
-
-/// The numbers and bytes of attachment contents that this store or the remote still lacks, for `status
-/// --json`.
-package struct AttachmentBacklogObject: Encodable {
-  let toSend: Int
-  let toSendBytes: Int64
-  let toFetch: Int
-  let refused: Int
-  let notFetched: Int
-
-  /// Copies the numbers of a backlog.
-  package init(_ backlog: AttachmentBacklog) {
-    toSend = backlog.toSend
-    toSendBytes = backlog.toSendBytes
-    toFetch = backlog.toFetch
-    refused = backlog.refused
-    notFetched = backlog.notFetched
-  }
-}
-
 /// Attachments, and the contents that this store or the remote lacks, as lines of text.
 package enum AttachmentText {
   /// The name, type and size of an attachment, from the fields of its record.

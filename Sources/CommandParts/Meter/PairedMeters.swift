@@ -74,7 +74,7 @@ package struct PairedMeters {
       var list = try load()
       let before = list.all
       body(&list)
-      if list.all != before { try file.save(PairedMetersObject(list.all)) }
+      if list.all != before { try file.save(list) }
     }
   }
 
@@ -126,26 +126,23 @@ package struct PairedMeters {
   }
 }
 
-private struct PairedMetersObject: Encodable {
-  struct MeterEntry: Encodable {
-    let address: String
-    let name: String
-    let serial: String
-    /// When the meter was last imported, in UTC seconds; zero if it never was.
-    let readAt: Int64
-    let failures: Int
-    /// When a session last failed, in UTC seconds; zero if none has failed.
-    let failedAt: Int64
-  }
+/// The list in its file.
+extension PairedMeters: Encodable {
+  private enum CodingKeys: String, CodingKey { case all = "meters" }
+}
 
-  let meters: [MeterEntry]
+/// The meter in the file of the list. A time is zero if there is none.
+extension PairedMeter: Encodable {
+  private enum CodingKeys: String, CodingKey { case address, name, serial, readAt, failures, failedAt }
 
-  init(_ meters: [PairedMeter]) {
-    self.meters = meters.map {
-      MeterEntry(
-        address: $0.address, name: $0.name, serial: $0.serial, readAt: $0.readAt ?? 0, failures: $0.failures,
-        failedAt: $0.failedAt ?? 0)
-    }
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(address, forKey: .address)
+    try container.encode(name, forKey: .name)
+    try container.encode(serial, forKey: .serial)
+    try container.encode(readAt ?? 0, forKey: .readAt)
+    try container.encode(failures, forKey: .failures)
+    try container.encode(failedAt ?? 0, forKey: .failedAt)
   }
 }
 

@@ -157,7 +157,7 @@ package struct ImportObject: Encodable {
     let meter: MeterObject?
     let clock: ClockObject?
     let warnings: [String]
-    let likelyDuplicates: [DuplicateObject]
+    let likelyDuplicates: [LikelyDuplicate]
     let doubled: [DoubledObject]
     let sensorCopies: [DoubledObject]
   }
@@ -177,7 +177,7 @@ package struct ImportObject: Encodable {
         report.decisions.map { ($0.subject, DecisionObject(value: $0.value, basis: $0.basis.rawValue)) }),
       meter: report.meter.map { MeterObject($0.identity) },
       clock: report.meter?.clock.map { ClockObject($0) }, warnings: report.warnings,
-      likelyDuplicates: report.likelyDuplicates.map(DuplicateObject.init), doubled: doubles.objects,
+      likelyDuplicates: report.likelyDuplicates, doubled: doubles.objects,
       sensorCopies: doubles.sensorCopyObjects)
   }
 
@@ -193,21 +193,6 @@ package struct ImportObject: Encodable {
 struct DecisionObject: Encodable {
   let value: String
   let basis: String
-}
-
-/// Two devices whose readings are probably the same.
-struct DuplicateObject: Encodable {
-  let kind: String
-  let device: String
-  let other: String
-  let readings: Int
-
-  init(_ duplicate: LikelyDuplicate) {
-    kind = duplicate.kind.name
-    device = duplicate.device
-    other = duplicate.other
-    readings = duplicate.readings
-  }
 }
 
 /// The names of sources in the texts for people.

@@ -28,20 +28,3 @@ enum DayText {
     return "\(day.start.text.prefix(10))  \(counted(day.readings, "reading"))\(count)"
   }
 }
-
-/// A day with readings, as `list --days` prints it in NDJSON.
-struct DayObject: Encodable {
-  let day: String
-  let readings: Int
-  let queued: Int
-  let state: String
-  let reason: String?
-
-  init(_ day: ReadingDay) {
-    self.day = String(day.start.text.prefix(10))
-    readings = day.readings
-    queued = day.queued
-    state = day.state.name
-    reason = day.state.reason?.name
-  }
-}

@@ -63,7 +63,7 @@ package struct PersonList {
       var list = try load()
       let before = list.all
       let value = try body(&list)
-      if list.all != before { try file.save(PersonListObject(list.all)) }
+      if list.all != before { try file.save(list) }
       return value
     }
   }
@@ -203,22 +203,14 @@ extension PersonList {
 
 // MARK: - JSON
 
-/// The list as JSON for its file.
-private struct PersonListObject: Encodable {
-  struct PersonEntry: Encodable {
-    let name: String
-    let store: String
-    let folders: [String]
-    let meters: [String]
-  }
+/// The list in its file.
+extension PersonList: Encodable {
+  private enum CodingKeys: String, CodingKey { case all = "persons" }
+}
 
-  let persons: [PersonEntry]
-
-  init(_ persons: [Person]) {
-    self.persons = persons.map {
-      PersonEntry(name: $0.name, store: $0.store, folders: $0.folders, meters: $0.meters)
-    }
-  }
+/// The person in the file of the list. The members are in the order of the coding keys.
+extension Person: Encodable {
+  private enum CodingKeys: String, CodingKey { case name, store, folders, meters }
 }
 
 extension PersonList {

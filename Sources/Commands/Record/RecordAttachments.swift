@@ -94,8 +94,7 @@ struct RecordAttachmentsCommand: PrintingCommand {
   func run(_ output: Output) throws {
     let store = try storeOptions.open(.reader)
     for attachment in try store.attachments(of: store.record(named: id).guid) {
-      try output.result(
-        asJSON: json, AttachmentObject(attachment), orLines: [AttachmentText.line(attachment)])
+      try output.result(asJSON: json, attachment, orLines: [AttachmentText.line(attachment)])
     }
   }
 }

@@ -9,7 +9,7 @@ import LogbookStore
 /// One fault that `status --check` has found.
 struct StatusFinding {
   /// The kinds of findings. The raw values are the words of `--ignore`.
-  enum Word: String, CaseIterable, ExpressibleByArgument {
+  enum Word: String, CaseIterable, Encodable, ExpressibleByArgument {
     case conflicts, refused, unsendable, downloads, clock, readings, backup, upload, source, overdue
   }
 
@@ -20,6 +20,11 @@ struct StatusFinding {
 
   /// The line for standard error. It begins with the word that `--ignore` takes.
   var line: String { "\(word.rawValue): \(message)" }
+}
+
+/// The finding in `status --check --json`. The members are in the order of the coding keys.
+extension StatusFinding: Encodable {
+  private enum CodingKeys: String, CodingKey { case word, status, message }
 }
 
 /// The facts that `status --check` examines, and the findings in them.

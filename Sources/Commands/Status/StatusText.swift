@@ -23,12 +23,12 @@ struct StatusObject: Encodable {
   let refused: Int
   let readingsToMove: Int
   let recordsToMove: Int
-  let attachmentContents: AttachmentBacklogObject
-  let devices: [DeviceObject]
-  let recordKinds: [RecordKindObject]
+  let attachmentContents: AttachmentBacklog
+  let devices: [Overview.DeviceLine]
+  let recordKinds: [Overview.RecordLine]
   let sync: SyncObject
   let sources: [SourceObject]
-  let findings: [FindingObject]
+  let findings: [StatusFinding]
   let ingests: [IngestObject]
 
   init(_ text: StatusText, _ findings: [StatusFinding]) throws {
@@ -49,53 +49,13 @@ struct StatusObject: Encodable {
     refused = overview.refused
     readingsToMove = overview.siteMoves.readings
     recordsToMove = overview.siteMoves.records
-    attachmentContents = AttachmentBacklogObject(text.contents)
-    devices = overview.lines.map(DeviceObject.init)
-    recordKinds = overview.recordLines.map(RecordKindObject.init)
+    attachmentContents = text.contents
+    devices = overview.lines
+    recordKinds = overview.recordLines
     sync = SyncObject(text.sync)
     sources = text.sources.map(SourceObject.init)
-    self.findings = findings.map(FindingObject.init)
+    self.findings = findings
     ingests = try overview.ingests.map { try IngestObject($0) }
-  }
-}
-
-/// The readings of one kind from one device, for `status --json`.
-struct DeviceObject: Encodable {
-  let kind: String
-  let vendor: String
-  let model: String
-  let serial: String
-  let readings: Int
-  let pending: Int
-  let refused: Int
-  let firstTime: String
-  let lastTime: String
-
-  init(_ line: Overview.DeviceLine) {
-    kind = line.kind.name
-    vendor = line.device.vendor
-    model = line.device.model
-    serial = line.device.serial
-    readings = line.readings
-    pending = line.pending
-    refused = line.refused
-    firstTime = DeviceTime(seconds: line.firstTime).text
-    lastTime = DeviceTime(seconds: line.lastTime).text
-  }
-}
-
-/// The records of one kind, for `status --json`.
-struct RecordKindObject: Encodable {
-  let kind: String
-  let records: Int
-  let pending: Int
-  let refused: Int
-
-  init(_ line: Overview.RecordLine) {
-    kind = line.kind
-    records = line.records
-    pending = line.pending
-    refused = line.refused
   }
 }
 
@@ -129,19 +89,6 @@ struct SyncObject: Encodable {
     lastPull = sync.remote?.lastPull.map(instant)
     nextAttempt = sync.remote?.nextAttempt.map(instant)
     lastError = sync.remote?.lastError
-  }
-}
-
-/// One finding of `status --check`, for `--json`.
-struct FindingObject: Encodable {
-  let word: String
-  let status: Int32
-  let message: String
-
-  init(_ finding: StatusFinding) {
-    word = finding.word.rawValue
-    status = finding.status.rawValue
-    message = finding.message
   }
 }
 

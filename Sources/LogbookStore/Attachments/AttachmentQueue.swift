@@ -85,3 +85,8 @@ package struct AttachmentBacklog: Hashable, Sendable {
   /// The number of contents in `toFetch` that the remote did not have when it was asked.
   package let absent: Int
 }
+
+/// The contents that wait, in `status --json`. The members are in the order of the coding keys.
+extension AttachmentBacklog: Encodable {
+  private enum CodingKeys: String, CodingKey { case toSend, toSendBytes, toFetch, refused, notFetched }
+}

@@ -48,6 +48,27 @@ package struct StoredAttachment: Sendable {
   }
 }
 
+/// The attachment in `record attachments --json`.
+extension StoredAttachment: Encodable {
+  private enum CodingKeys: String, CodingKey {
+    case guid, entryGuid, name, type, size, sha256, content, held, uploaded, refused
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(record.guid, forKey: .guid)
+    try container.encode(record.entryGuid, forKey: .entryGuid)
+    try container.encode(name, forKey: .name)
+    try container.encode(type, forKey: .type)
+    try container.encode(size, forKey: .size)
+    try container.encode(digest, forKey: .sha256)
+    try container.encode(isWhole ? "whole" : "missing", forKey: .content)
+    try container.encode(held, forKey: .held)
+    try container.encode(isUploaded, forKey: .uploaded)
+    try container.encode(refusal, forKey: .refused)
+  }
+}
+
 extension Store {
   /// The attachments of the entry with this guid, in the order in which they were attached. If the guid is
   /// that of an attachment, returns only this attachment.

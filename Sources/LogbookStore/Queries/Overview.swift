@@ -85,6 +85,31 @@ package struct Overview: Sendable {
   package var refusedRecords: Int { recordLines.reduce(0) { $0 + $1.refused } }
 }
 
+/// The readings of one kind and device in `status --json`.
+extension Overview.DeviceLine: Encodable {
+  private enum CodingKeys: String, CodingKey {
+    case kind, vendor, model, serial, readings, pending, refused, firstTime, lastTime
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(kind.name, forKey: .kind)
+    try container.encode(device.vendor, forKey: .vendor)
+    try container.encode(device.model, forKey: .model)
+    try container.encode(device.serial, forKey: .serial)
+    try container.encode(readings, forKey: .readings)
+    try container.encode(pending, forKey: .pending)
+    try container.encode(refused, forKey: .refused)
+    try container.encode(DeviceTime(seconds: firstTime).text, forKey: .firstTime)
+    try container.encode(DeviceTime(seconds: lastTime).text, forKey: .lastTime)
+  }
+}
+
+/// The records of one kind in `status --json`. The members are in the order of the coding keys.
+extension Overview.RecordLine: Encodable {
+  private enum CodingKeys: String, CodingKey { case kind, records, pending, refused }
+}
+
 /// One import, as `log` lists it.
 package struct IngestEntry: Sendable {
   /// The number that commands use.

@@ -15,6 +15,20 @@ package struct ReadingDay: Hashable, Sendable {
   package let state: SyncState
 }
 
+/// The day in `list --days --format ndjson`.
+extension ReadingDay: Encodable {
+  private enum CodingKeys: String, CodingKey { case day, readings, queued, state, reason }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(String(start.text.prefix(10)), forKey: .day)
+    try container.encode(readings, forKey: .readings)
+    try container.encode(queued, forKey: .queued)
+    try container.encode(state.name, forKey: .state)
+    try container.encode(state.reason?.name, forKey: .reason)
+  }
+}
+
 extension Store {
   /// The days with readings of any device that pass the filter, oldest first. `newest` limits the number of
   /// days. Only the rows of these days are read, whatever the size of the store.

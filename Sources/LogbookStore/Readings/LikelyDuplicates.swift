@@ -230,6 +230,19 @@ package struct LikelyDuplicate: Hashable, Sendable {
   package let readings: Int
 }
 
+/// The two devices in `import --json`.
+extension LikelyDuplicate: Encodable {
+  private enum CodingKeys: String, CodingKey { case kind, device, other, readings }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(kind.name, forKey: .kind)
+    try container.encode(device, forKey: .device)
+    try container.encode(other, forKey: .other)
+    try container.encode(readings, forKey: .readings)
+  }
+}
+
 /// The range of one series in which an ingest stored new readings.
 struct NewRange {
   let series: Series
