@@ -99,7 +99,8 @@ package struct StatsQuery {
       // period is limited by shown times, too.
       shown = (midnight - (days - 1) * 86400, midnight + 86400)
       options.since = instant(midnight - (days - 1) * 86400)
-      options.until = min(newest + 1, instant(midnight + 86400))
+      // East of the logbook's zone, the last shown day may not have begun there at the newest item.
+      options.until = max(min(newest + 1, instant(midnight + 86400)), instant(midnight) + 1)
     } else {
       options.since = newest - span.seconds
     }

@@ -195,7 +195,9 @@ struct PeriodNote {
     if Self.readings(view) == 0, newest.utc < period.start || newest.utc >= period.end {
       return without(days(period))
     }
-    guard endsWithReadings, let record = try query.newestInstant(), record >= period.end else { return nil }
+    // West of the logbook's zone, the newest reading may be later than the end of its shown day there.
+    guard endsWithReadings, let record = try query.newestInstant(), record >= period.end, record > newest.utc
+    else { return nil }
     return
       "the figures end with the newest reading, \(minute(newest.shown)); records up to \(minute(view.shown(record))) "
       + "are newer and not in them; to add them: --since \(day(period.start))"

@@ -88,7 +88,7 @@ extension NightscoutFields {
   /// write 0 into `utcOffset`. So an offset of 0 with a time in UTC states nothing.
   @inlinable func offset(nextTo text: Value) -> Int32? {
     let isUTC = text.endsInZ
-    if let minutes = self[.utcOffset].jsonNumber, abs(minutes) < 1440, minutes != 0 || !isUTC {
+    if let minutes = self[.utcOffset].jsonNumber, abs(minutes) < 1440, minutes != 0 {
       return Int32(minutes * 60)
     }
     guard !isUTC, !text.isEmpty, let offset = text.statedOffset, offset != 0 else { return nil }

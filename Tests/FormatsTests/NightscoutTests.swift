@@ -105,7 +105,10 @@ import Testing
       return lines.first.flatMap { $0.split(separator: "\"offset\":\"").last?.prefix(6) }.map(String.init)
     }
     #expect(try offset(#""utcOffset":0,"dateString":"2026-05-06T12:00:00.000Z""#) == "+02:00")
-    #expect(try offset(#""utcOffset":0"#) == "Z stat")
+    // A site whose server has UTC writes 0 next to each time, also without a text of it.
+    #expect(try offset(#""utcOffset":0"#) == "+02:00")
+    #expect(try offset(#""utcOffset":0,"dateString":"2026-05-06T12:00:00+00:00""#) == "+02:00")
+    #expect(try offset(#""utcOffset":0,"dateString":"2026-05-06T08:00:00-04:00""#) == "-04:00")
     #expect(try offset(#""utcOffset":-240,"dateString":"2026-05-06T12:00:00.000Z""#) == "-04:00")
     #expect(try offset(#""dateString":"2026-05-06T17:30:00+05:30""#) == "+05:30")
     #expect(try offset(#""dateString":"05/06/2026 12:00:00 PM""#) == "+02:00")

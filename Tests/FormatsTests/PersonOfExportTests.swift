@@ -59,6 +59,23 @@ import Testing
       + "25/11/2025 00:17,\(value)\n25/11/2025 03:59,\(value + 1)\n"
   }
 
+  private static func nutrisense(_ name: String, _ value: Int) -> String {
+    "Nutrisense,\(name),,,,,,,,,,\n"
+      + "class,value,time,length,photo_url,description,occurred_at,body,updated_at,started_at,ended_at,created_by\n"
+      + "GlucoseMeasurement,\(value),,,,,9/3/26 13:20,,,,,\nGlucoseMeasurement,\(value + 1),,,,,9/3/26 13:05,,,,,\n"
+  }
+
+  private static func levels(_ name: String, _ value: Int) -> String {
+    "Levels,\(name),,\nTime (UTC),Time (Local),Glucose Reading (mg/dL),Type of Reading\n"
+      + "2026-10-04T22:05:09.000Z,2026-10-04T15:05:09,\(value),timeseries\n"
+      + "2026-10-04T22:20:09.000Z,2026-10-04T15:20:09,\(value + 1),timeseries\n"
+  }
+
+  private static func sibionics(_ name: String, _ value: Int) -> String {
+    "血糖值(mg/dL),采集时间,机构名称：某医院,姓名：\(name),设备名称：LT0000AA1Z\n"
+      + "\(value),2026-05-18 14:05:28,,,\n\(value + 1),2026-05-18 14:10:28,,,\n"
+  }
+
   /// A clinician's export: the title names the clinician, and the line below it names the person.
   private static func clinic(_ name: String, _ day: Int, _ value: Int) -> String {
     libre("Sample Clinic", day, value).replacing("Sample Clinic\n", with: "Sample Clinic\n\(name)\n")
@@ -74,6 +91,9 @@ import Testing
       Self.libre("Ann Sample", 14, 110) + Self.libre("Bo Sample", 15, 210),
       Self.clinic("Ann Sample", 14, 110) + Self.clinic("Bo Sample", 15, 210),
       Self.tandem("Ann Sample", 110) + Self.tandem("Bo Sample", 210),
+      Self.nutrisense("Ann Sample", 110) + Self.nutrisense("Bo Sample", 210),
+      Self.levels("Ann Sample", 110) + Self.levels("Bo Sample", 210),
+      Self.sibionics("某人", 110) + Self.sibionics("别人", 210),
     ]
     for text in inputs {
       let refusal = try #require(try ScratchFile(text).refusal())

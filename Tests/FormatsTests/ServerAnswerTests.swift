@@ -36,6 +36,13 @@ import Testing
     ),
     (#"{"errors":["start date is missing"]}"#, ["start date is missing"]),
     (#"{"code":"unauthorized","data":[]}"#, ["code unauthorized", "check the login"]),
+    (#"{"status":403,"result":[],"x":1}"#, ["403"]),
+    (#"{"error":{"message":"no"},"graphData":[]}"#, ["no"]),
+    (#"{"message":"Unauthorized","data":[]}"#, ["Unauthorized", "check the login"]),
+    (#"{"success":false,"data":[]}"#, ["success false"]),
+    (#"{"status":0,"data":{"redirect":true,"region":"eu2"},"graphData":[]}"#, ["region eu2"]),
+    (#"{"fault":{"faultstring":"Invalid"},"records":[]}"#, ["Invalid"]),
+    (#"{"errors":["x"],"records":[]}"#, ["x"]),
     (#"{"status":4,"data":[]}"#, ["status 4"]), (#"{"status":"error","result":[]}"#, ["status error"]),
     (#"{"error":"invalid_grant","error_description":"bad \#(token) given"}"#, ["bad … given"]),
   ])
@@ -53,7 +60,8 @@ import Testing
   }
 
   @Test(arguments: [
-    #"{"data":[]}"#, #"{"status":200,"result":[]}"#,
+    #"{"data":[]}"#, #"{"status":200,"result":[]}"#, #"{"message":"No data","success":true,"data":[]}"#,
+    #"{"status":200,"error":null,"result":[],"x":1}"#,
     #"{"status":0,"data":[],"ticket":{"token":"t","duration":1}}"#,
     #"{"status":0,"data":{"connection":{"patientId":"p","glucoseMeasurement":null},"activeSensors":[],"graphData":[]}}"#,
     #"{"status":0,"data":{"connection":{"patientId":"p"},"graphData":[]},"ticket":{"token":"t"}}"#,

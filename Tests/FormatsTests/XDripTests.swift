@@ -77,6 +77,22 @@ import Testing
     #expect(rejections.map(\.line) == [2, 4, 7, 8, 9, 10])
   }
 
+  /// The app removes a bit of the state if a person deletes a blood test. Old databases have no state.
+  @Test func aBloodTestThatAPersonDeletedInXDripIsSkipped() throws {
+    let bytes = try DatabaseWriter.database(
+      Self.create
+        + """
+        CREATE TABLE BloodTest(timestamp, mgdl, source, state);
+        INSERT INTO BloodTest VALUES (1767251104585, 120, 'Manual Entry', 1), (1767251404585, 511, 'Manual Entry', 0),
+          (1767251704585, 110, 'Add Calibration', 3), (1767252004585, 511, 'Add Calibration', 2),
+          (1767252304585, 100, 'Manual Entry', NULL)
+        """)
+    let export = try TextExport(bytes: bytes)
+    #expect(export.readings.map { $0.measurement.quantity?.number } == [120, 110, 100])
+    #expect(export.readings[1].marks.contains(.calibration))
+    #expect(export.skipped == ["deleted blood test": 2])
+  }
+
   @Test func anXDripBackupWithoutReadingsIsAnEmptyExport() throws {
     let (readings, rejections, end) = try ScratchFile(DatabaseWriter.database(Self.create)).readings()
     #expect(readings.isEmpty && rejections.isEmpty && end == .whole)

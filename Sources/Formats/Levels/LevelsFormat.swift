@@ -41,6 +41,19 @@ struct LevelsFormat: ExportFormat {
   private var header: SingleHeader
   private var kinds = OtherKinds()
   private let model: String
+  let joinMark: String?
+
+  private static let app: StaticString = "Levels"
+
+  static func statedPersons(in head: InputHead) -> [StatedPerson] {
+    AppTitle.persons(head.rowsAbove { Found($0) != nil }, of: app)
+  }
+
+  static func statedPersons(named names: [String]) -> [StatedPerson] {
+    names.compactMap { StatedPerson(name: $0) }
+  }
+
+  static func personRow(_ row: Row, below above: PersonRow) -> PersonRow { AppTitle.personRow(row, of: app) }
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<Found>>? {
     head.firstRow(Found.init)?.recognition
@@ -50,6 +63,7 @@ struct LevelsFormat: ExportFormat {
     self.found = found.header.meaning
     header = SingleHeader(found.header.cells, of: "Levels")
     model = options.device ?? "Levels"
+    joinMark = Self.statedPersons(in: head).isEmpty ? nil : Self.app.description
   }
 
   var decisions: [Decision] { [.units([found.unit]), .yearFirst] }

@@ -25,6 +25,7 @@ struct NutrisenseFormat: ExportFormat {
   private var units: UnitSurvey
   private var kinds = OtherKinds()
   private let model: String
+  let joinMark: String?
 
   private static func columns(_ cells: [String]) -> KnownColumns<Column>? {
     let columns = KnownColumns(cells, unread: unread) { names[$0] }
@@ -32,6 +33,18 @@ struct NutrisenseFormat: ExportFormat {
       columns.has(.type, .value, .length, .time) && cells.contains { foldedHeader($0) == "photo_url" }
     return isOwn ? columns : nil
   }
+
+  private static let app: StaticString = "Nutrisense"
+
+  static func statedPersons(in head: InputHead) -> [StatedPerson] {
+    AppTitle.persons(head.rowsAbove { columns($0) != nil }, of: app)
+  }
+
+  static func statedPersons(named names: [String]) -> [StatedPerson] {
+    names.compactMap { StatedPerson(name: $0) }
+  }
+
+  static func personRow(_ row: Row, below above: PersonRow) -> PersonRow { AppTitle.personRow(row, of: app) }
 
   static func recognise(
     _ head: InputHead, options: ExportOptions
@@ -46,6 +59,7 @@ struct NutrisenseFormat: ExportFormat {
     header = SingleHeader(found.header.cells, of: "Nutrisense")
     units = UnitSurvey(given: options.unit)
     model = options.device ?? "Nutrisense"
+    joinMark = Self.statedPersons(in: head).isEmpty ? nil : Self.app.description
   }
 
   var needsSurvey: Bool { units.isUndecided }

@@ -10,6 +10,7 @@ enum ServerAnswer {
   private static let envelope: Set<String> = [
     "status", "statuscode", "code", "subcode", "typename", "message", "description", "error", "errors",
     "error_description", "fault", "result", "data", "ticket", "timestamp", "path", "requestid", "details",
+    "success", "time",
   ]
   /// The names of the lists that hold the items of answers.
   private static let lists: Set<String> = [
@@ -24,10 +25,7 @@ enum ServerAnswer {
   static func refusal(of head: InputHead) -> String? {
     guard let members = head.answer, !members.isEmpty else { return nil }
     if let trouble = ServiceProblem.of(members) { return trouble.reason }
-    guard
-      members.keys.allSatisfy({ envelope.contains($0.lowercased()) }),
-      !members.values.contains(where: hasItems)
-    else { return nil }
+    guard isEnvelope(members), !members.values.contains(where: hasItems) else { return nil }
     if case .object(let data)? = members["data"], let refusal = libreRefusal(data) { return refusal }
     if let fault = members["fault"]?["faultstring"]?.text {
       return answer("Dexcom", fault, "log in again and download the data again")
@@ -46,8 +44,14 @@ enum ServerAnswer {
         status == 401 || status == 403
           ? "check the token in the address and download the data again" : "download the data again later")
     }
-    guard let text = errorText(members) ?? stateText(members) else { return nil }
+    guard let text = errorText(members) ?? stateText(members) ?? messageText(members) else { return nil }
     return answer("the server", text, "check the login or the token, and download the data again")
+  }
+
+  /// Whether an object has only members of answers without data, or an empty list of items.
+  private static func isEnvelope(_ members: [String: JSONValue]) -> Bool {
+    members.allSatisfy { envelope.contains($0.key.lowercased()) || lists.contains($0.key) }
+      || members.contains { lists.contains($0.key) && $0.value == .list([]) }
   }
 
   /// The reason for refusing an answer that was fetched from a source. It quotes nothing from the answer,
@@ -117,6 +121,18 @@ enum ServerAnswer {
     }
     return nil
   }
+
+  /// The message of an answer that states no error otherwise; nil for a message about something else, such as
+  /// `No data`.
+  private static func messageText(_ members: [String: JSONValue]) -> String? {
+    if members["success"] == .flag(false) { return members["message"]?.text ?? "success false" }
+    guard let text = members["message"]?.text, case let folded = text.lowercased(),
+      refusals.contains(where: folded.contains)
+    else { return nil }
+    return text
+  }
+  private static let refusals = ["unauthori", "forbidden", "denied", "expired", "invalid", "not allowed"]
+
   private static let successes: Set<String> = ["", "ok", "success", "succeeded", "200", "0"]
 
   private static func answer(_ server: String, _ text: String, _ next: String) -> String {

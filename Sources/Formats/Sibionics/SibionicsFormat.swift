@@ -23,6 +23,21 @@ struct SibionicsFormat: ExportFormat {
   private let kind: ReadingKind
   private let kindIsGiven: Bool
   private let model: String
+  let joinMark: String?
+
+  static func statedPersons(in head: InputHead) -> [StatedPerson] {
+    let header = head.firstRow { SibionicsTable(hospital: $0) }
+    return statedPersons(named: header.flatMap { SibionicsTable.person(in: $0.cells) }.map { [$0] } ?? [])
+  }
+
+  static func statedPersons(named names: [String]) -> [StatedPerson] {
+    names.compactMap { StatedPerson(name: $0) }
+  }
+
+  static func personRow(_ row: Row, below above: PersonRow) -> PersonRow {
+    guard row.count > 2, !row[2].isEmpty else { return .other }
+    return SibionicsTable.person(in: row.fields.map(\.text)).map { .title([$0]) } ?? .other
+  }
 
   static func recognise(
     _ head: InputHead, options: ExportOptions
@@ -50,6 +65,7 @@ struct SibionicsFormat: ExportFormat {
     kind = options.kind ?? .cbg
     kindIsGiven = options.kind != nil
     model = options.device ?? "Sibionics"
+    joinMark = SibionicsTable.person(in: found.header.cells) == nil ? nil : SibionicsTable.hospitalPerson
   }
 
   private var mayBeKetones: Bool { table.unit == .millimolesPerLitre && !kindIsGiven }
@@ -142,6 +158,7 @@ struct SibionicsTable {
   private static let hospitalValue = "血糖值("
   private static let hospitalTime = "采集时间"
   private static let hospitalDevice = "设备名称"
+  static let hospitalPerson = "姓名"
   /// The first letter after those of Latin alphabets, in Unicode.
   private static let firstAfterLatin: UInt32 = 0x250
   /// Header cells that only the app writes, whatever is below them.
@@ -156,11 +173,19 @@ struct SibionicsTable {
     serial = cells.compactMap(Self.sensor).first ?? ""
   }
 
-  private static func sensor(_ cell: String) -> String? {
-    guard cell.hasPrefix(hospitalDevice) else { return nil }
-    let name = cell.dropFirst(hospitalDevice.count)
-    guard name.first == "：" || name.first == ":" else { return nil }
-    return name.dropFirst().trimmingPrefix { $0.isWhitespace }.description
+  private static func sensor(_ cell: String) -> String? { text(of: hospitalDevice, in: cell) }
+
+  /// The name of the person in the header of a hospital; nil for other headers.
+  static func person(in cells: [String]) -> String? {
+    cells.lazy.compactMap { text(of: hospitalPerson, in: $0) }.first { !$0.isEmpty }
+  }
+
+  /// The text after a name and a colon; nil for other cells.
+  private static func text(of name: String, in cell: String) -> String? {
+    guard cell.hasPrefix(name) else { return nil }
+    let rest = cell.dropFirst(name.count)
+    guard rest.first == "：" || rest.first == ":" else { return nil }
+    return rest.dropFirst().trimmingPrefix { $0.isWhitespace }.description
   }
 
   /// The table of the app. It has two or three columns, its last name ends with a unit, and the times below

@@ -35,6 +35,8 @@ struct XDripFormat: ExportFormat {
     static let carbs = 7, insulin = 8, event = 9, notes = 10, id = 11, injections = 12
   }
 
+  /// The bit in a blood test's state that the app removes if a person deletes the test.
+  private static let isValid: Int64 = 1
   /// The bit in a blood test's state for a test that calibrated a sensor.
   private static let calibrates: Int64 = 2
   /// The highest number that means no value; the app uses only higher numbers as values of a sensor.
@@ -101,7 +103,10 @@ extension XDripFormat {
     let cell = row[Name.blood]
     if cell.isEmpty || cell.jsonNumber == 0 { return out.skip("blood test without a value") }
     var marks: ReadingMarks = row[Name.source].equals("Manual Entry") ? .manual : []
-    if (row[Name.state].integer ?? 0) & Self.calibrates != 0 { marks.insert(.calibration) }
+    if let state = row[Name.state].integer {
+      if state & Self.isValid == 0 { return out.skip("deleted blood test") }
+      if state & Self.calibrates != 0 { marks.insert(.calibration) }
+    }
     add(.smbg, cell, tick: tick, at: time, marks: marks, row, into: &out)
   }
 
@@ -194,6 +199,7 @@ extension XDripFormat {
     notRead: [
       "calibrations, which are counted: most are a blood test, too",
       "raw values, predictions and settings",
-      "start and stop of a sensor, which are counted",
+      "start and stop of a sensor, and deleted blood tests, which are counted",
+      "whether a value was left out of the app's statistics: it counts here",
     ])
 }

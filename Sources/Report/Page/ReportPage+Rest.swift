@@ -51,17 +51,31 @@ extension ReportPage {
     return "\(text) (\(PageTexts.fill(texts.sourceShift, "\(shift / 3600)", "\(shift / 60 % 60)")))"
   }
 
+  /// What two sources describe, why there is no sum, and the amounts of each source, on one line.
+  func line(of doubt: SourceDoubt) -> String {
+    let (unit, name) = labels(of: doubt)
+    let amounts = [doubt.first, doubt.second].map {
+      "\(contents.sourceName($0.source)) \(glucose.decimal($0.perDay))\(unit)"
+    }
+    return "\(name)\(texts.colon)\(text(of: doubt)) "
+      + "\(texts.perDayWithAny)\(texts.colon)\(amounts.joined(separator: ", "))"
+  }
+
+  /// The unit of the amounts of two sources, and the name of what they describe.
+  private func labels(of doubt: SourceDoubt) -> (unit: String, name: String) {
+    switch doubt.kind {
+    case .insulin where doubt.doseDifference == .use:
+      (" \(texts.insulinUnit)", "\(texts.basal), \(texts.bolus)")
+    case .insulin where doubt.isAllInsulin: (" \(texts.insulinUnit)", texts.insulin)
+    case .insulin: (" \(texts.insulinUnit)", doubt.isBasal ? texts.basal : texts.bolus)
+    case .food: (" g", texts.carbohydrates)
+    case .smbg, .ketone: ("", texts.sticks)
+    }
+  }
+
   /// The amounts of two sources that seem to describe the same doses, meals or readings, one part for each.
   func doubtParts(_ doubt: SourceDoubt) -> [PageModel.Part] {
-    let (unit, name) =
-      switch doubt.kind {
-      case .insulin where doubt.doseDifference == .use:
-        (" \(texts.insulinUnit)", "\(texts.basal), \(texts.bolus)")
-      case .insulin where doubt.isAllInsulin: (" \(texts.insulinUnit)", texts.insulin)
-      case .insulin: (" \(texts.insulinUnit)", doubt.isBasal ? texts.basal : texts.bolus)
-      case .food: (" g", texts.carbohydrates)
-      case .smbg, .ketone: ("", texts.sticks)
-      }
+    let (unit, name) = labels(of: doubt)
     let sources = [doubt.first, doubt.second]
     let names = sources.map { contents.sourceName($0.source) }
     let rows = zip(names, sources).map { name, amount in

@@ -155,7 +155,7 @@ extension ReportPage {
     let reasons = LeftOut.allCases.filter { total.leftOut[$0] > 0 }.map {
       "\(count(total.leftOut[$0])) (\(texts.text(of: $0)))"
     }
-    let doubts = contents.result.doubts.map { ForeignText.shown(text(of: $0)) }
+    let doubts = contents.result.doubts.map { ForeignText.shown(line(of: $0)) }
     let paragraphs =
       (doubts + [
         names.isEmpty ? "" : "\(texts.devices)\(texts.colon)\(names.joined(separator: ", "))",
