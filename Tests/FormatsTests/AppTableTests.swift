@@ -140,15 +140,53 @@ import Testing
     #expect(export.readings.first?.position == 1_779_314_402)
     #expect(
       export.recordTexts == [
-        #"insulin 2026-05-20T18:02:31 {"units":3}"#, #"food 2026-05-20T18:03:10 {"carbs":25}"#,
+        #"insulin 2026-05-20T18:02:31 {"subtype":"rapid","units":3}"#,
+        #"food 2026-05-20T18:03:10 {"carbs":25}"#,
         #"note 2026-05-20T18:07:00 {"text":"going out"}"#,
       ])
     #expect(export.skipped == ["sensor value repeated by a message": 4, "row without a value": 1])
     #expect(export.rejections.map(\.line) == [9])
   }
 
+  @Test(
+    arguments: [
+      ("DOSE_INSULIN", #"{"subtype":"rapid","units":4}"#),
+      ("DOSE_BASAL_INSULIN", #"{"subtype":"long","units":4}"#), ("DOSE_OTHER", #"{"units":4}"#),
+      ("INSULIN", #"{"units":4}"#), ("", #"{"units":4}"#),
+    ])
+  func aGlurooDoseHasAUseOnlyIfTheTypeOfItsMessageIsKnown(_ type: String, _ fields: String) throws {
+    let older = try TextExport(
+      "date,bgl,bgl_date_millis,msg_type,dose_units,__typename\n"
+        + "2026-05-20 18:02:31.400000-04:00,143.0,1779314402250.0,\(type),4.0,Message\n")
+    #expect(older.recordTexts == ["insulin 2026-05-20T18:02:31 \(fields)"])
+    let later = try TextExport(
+      "date,bgl,eventType,msgType,doseUnits,foodG,fpBgl\n"
+        + "2026-05-20T22:02:31.400Z,,message,\(type),4,,\n", zone: "America/New_York")
+    #expect(later.recordTexts == ["insulin 2026-05-20T18:02:31 \(fields)"])
+  }
+
+  @Test func theLaterGlurooLayoutIsReadInTheZoneOfTheLogbook() throws {
+    let export = try TextExport(bytes: TextExport.sample("gluroo/messages-utc.csv"))
+    #expect(export.decision("format") == "gluroo (inferred)" && export.warnings.isEmpty)
+    #expect(Self.numbers(export, .cbg) == [120, 124, 118] && Self.numbers(export, .smbg) == [132])
+    #expect(export.readings.first?.position == 1_790_670_600)
+    #expect(export.readings.first?.deviceTime.text == "2026-09-29T10:30:00")
+    #expect(export.readings.last?.deviceTime.text == "2026-09-30T00:15:00")
+    #expect(
+      export.recordTexts == [
+        #"insulin 2026-09-29T11:00:00 {"subtype":"rapid","units":3}"#,
+        #"food 2026-09-29T11:05:00 {"carbs":40}"#, #"food 2026-09-29T12:10:00 {"carbs":5}"#,
+        #"insulin 2026-09-29T12:40:00 {"subtype":"long","units":11}"#,
+        #"note 2026-09-30T00:20:00 {"text":"New sensor"}"#,
+      ])
+    #expect(export.skipped == ["row without a value": 1] && export.rejections.map(\.line) == [10])
+  }
+
   @Test(arguments: [
     "date,bgl,msg_type\n", "date,bgl_date_millis,msg_type\n", "bgl,bgl_date_millis,msg_type\n",
+    "date,bgl,msgType,doseUnits,foodG\n", "date,bgl,doseUnits,foodG,fpBgl,affectsIob\n",
+    "date,glucose,msgType,doseUnits,foodG,fpBgl\n", "timestamp,bgl,msgType,doseUnits,foodG,fpBgl\n",
+    "date,bgl,trend,eventType,senderId,text,msgType,description,exerciseMins\n",
   ])
   func otherTablesAreNotRecognisedAsGluroo(_ header: String) throws {
     #expect(try !Claims.claims(header, GlurooFormat.self))

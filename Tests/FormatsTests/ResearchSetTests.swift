@@ -48,9 +48,63 @@ import Testing
     let export = try TextExport(bytes: TextExport.sample("shanghai/patient-mgdl.csv"))
     #expect(Self.numbers(export, .cbg) == [133.2, 136.8, 144, 151.2])
     #expect(Self.numbers(export, .smbg) == [142.2, 149.4] && Self.numbers(export, .ketone) == [0.2])
-    #expect(export.recordTexts == [#"food 2026-03-14T09:15:00 {"text":"bread 50 g, milk 200 ml"}"#])
-    #expect(export.skipped == ["row without a value": 1] && export.rejections.map(\.line) == [6])
+    #expect(
+      export.recordTexts == [
+        #"food 2026-03-14T09:15:00 {"text":"bread 50 g, milk 200 ml"}"#,
+        #"insulin 2026-03-14T10:00:00 {"subtype":"rapid","text":"Novolin R","units":4.5}"#,
+      ])
+    #expect(
+      export.skipped == [
+        "row without a value": 1, "basal rate of a pump": 1, "subcutaneous insulin": 1, "other medicine": 1,
+      ])
+    #expect(export.rejections.map(\.line) == [6])
     #expect(export.warnings.isEmpty)
+  }
+
+  /// A table of the Shanghai data sets with one row: a sensor value, and these cells below these names.
+  private static func shanghai(_ names: String, _ cells: String) throws -> TextExport {
+    try TextExport(
+      "Date,CGM (mg / dl),CBG (mg / dl),Dietary intake,\(names)\n2026-03-14 09:00:00,133.2,,,\(cells)\n")
+  }
+
+  @Test(arguments: [
+    ("(Novolin R, IU)", "Novolin R"), ("(Novolin R  IU)", "Novolin R"), ("(Humalog, IU)", "Humalog"),
+  ])
+  func aShanghaiBolusHasTheInsulinOfItsColumn(_ unit: String, _ insulin: String) throws {
+    let export = try Self.shanghai("\"CSII - bolus insulin \(unit)\"", "4.5")
+    let fields = #"{"subtype":"rapid","text":"\#(insulin)","units":4.5}"#
+    #expect(export.recordTexts == ["insulin 2026-03-14T09:00:00 \(fields)"])
+    #expect(Self.numbers(export, .cbg) == [133.2] && export.warnings.isEmpty && export.skipped.isEmpty)
+  }
+
+  @Test(arguments: ["", " (IU)", " (Novolin R)", " (Novolin R, ml)"])
+  func aShanghaiBolusColumnWithoutInsulinOrUnitIsReportedAndNotRead(_ unit: String) throws {
+    let export = try Self.shanghai("\"CSII - bolus insulin\(unit)\"", "4.5")
+    #expect(export.records.isEmpty && export.warnings.count == 1 && export.readings.count == 1)
+  }
+
+  @Test(
+    arguments: [
+      ("temporarily suspend insulin delivery", "bolus in words"), ("acarbose 50 mg", "bolus in words"),
+      ("0", "dose of 0 units"), ("", nil), ("-", nil), ("data not available", nil),
+    ] as [(String, String?)])
+  func aShanghaiBolusCellWithoutADoseIsNotARecord(_ cell: String, _ name: String?) throws {
+    let export = try Self.shanghai("\"CSII - bolus insulin (Novolin R, IU)\"", cell)
+    #expect(export.records.isEmpty && export.rejections.isEmpty && export.readings.count == 1)
+    #expect(export.skipped == (name.map { [$0: 1] } ?? [:]))
+  }
+
+  @Test(arguments: [
+    ("\"CSII - basal insulin (Novolin R, IU / H)\"", "0.6", "basal rate of a pump"),
+    ("\"胰岛素泵基础量 (Novolin R, IU / H)\"", "0.6", "basal rate of a pump"),
+    ("Insulin dose - s.c.", "\"Novolin R, 6 IU\"", "subcutaneous insulin"),
+    ("Insulin dose - s.c.", "6", "subcutaneous insulin"),
+    ("Insulin dose - i.v.", "12 IU Novolin R", "intravenous insulin"),
+    ("Non-insulin hypoglycemic agents", "metformin 0.5 g", "other medicine"),
+  ])
+  func shanghaiCellsThatAreNotReadAreCounted(_ column: String, _ cell: String, _ name: String) throws {
+    let export = try Self.shanghai(column, cell)
+    #expect(export.records.isEmpty && export.skipped == [name: 1] && export.warnings.isEmpty)
   }
 
   @Test(arguments: [

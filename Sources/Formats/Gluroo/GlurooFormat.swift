@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// The messages of Gluroo. A message repeats the last sensor value, so only rows without a message have their
-/// own value.
+/// The messages of Gluroo, in both layouts. In the older one a message repeats the last sensor value, so only
+/// rows without a message have their own value.
 struct GlurooFormat: ExportFormat {
   static let id = "gluroo"
   static let title = "Gluroo CSV"
@@ -13,16 +13,32 @@ struct GlurooFormat: ExportFormat {
 
   private static let names: [String: Column] = [
     "date": .time, "bgl": .glucose, "text": .text, "msg_type": .messageType, "dose_units": .units,
-    "food_g": .grams, "fp_bgl": .stick, "__typename": .typeName,
+    "food_g": .grams, "fp_bgl": .stick, "__typename": .typeName, "msgtype": .messageType, "doseunits": .units,
+    "foodg": .grams, "fpbgl": .stick, "eventtype": .typeName,
   ]
-  /// Columns that are known and not read: row numbers, people, and conclusions of the app.
+  /// Columns that are known and not read: row numbers, people, conclusions of the app, and details of food
+  /// and exercise.
   private static let unread: Set<String> = [
     "sender_id", "bgl_date_millis", "template", "affects_fob", "affects_iob", "food_glycemic_index",
-    "dose_automatic", "message_basal_change", "trend",
+    "dose_automatic", "message_basal_change", "trend", "senderid", "affectsfob", "affectsiob", "foodsugar",
+    "foodfat", "foodprotein", "foodsalt", "foodcal", "doseautomatic", "description", "actionmins",
+    "exercisemins", "exerciselevel",
   ]
+  /// A name that only the older layout has.
+  private static let olderName = "bgl_date_millis"
+  /// Names of the later layout. Another program may have a few of them, so a header must have
+  /// `minLaterNames`.
+  private static let laterNames = [
+    "affectsfob", "affectsiob", "doseunits", "foodg", "fpbgl", "doseautomatic",
+  ]
+  private static let minLaterNames = 3
+  /// The use of a dose by the type of its message. The data dictionary of Gluroo lists both types, and public
+  /// readers take them as boluses and as long-acting insulin. Other types leave the use open.
+  private static let uses = ["DOSE_INSULIN": "rapid", "DOSE_BASAL_INSULIN": "long"]
 
   private let columns: KnownColumns<Column>
   private var header: SingleHeader
+  private var zoneOffsets: ZoneOffsets
   private let model: String
 
   static func recognise(
@@ -30,10 +46,13 @@ struct GlurooFormat: ExportFormat {
   ) -> Recognition<HeaderRow<KnownColumns<Column>>>? {
     head.firstRow { cells in
       let columns = KnownColumns(cells, unread: unread) { names[$0] }
-      let isOwn =
-        columns.has(.time, .glucose, .messageType) && cells.contains { foldedHeader($0) == "bgl_date_millis" }
-      return isOwn ? columns : nil
+      return columns.has(.time, .glucose, .messageType) && hasOwnNames(cells) ? columns : nil
     }?.recognition
+  }
+
+  private static func hasOwnNames(_ cells: [String]) -> Bool {
+    let names = cells.map(foldedHeader)
+    return names.contains(olderName) || laterNames.count { names.contains($0) } >= minLaterNames
   }
 
   init(
@@ -41,6 +60,7 @@ struct GlurooFormat: ExportFormat {
   ) {
     columns = found.header.meaning
     header = SingleHeader(found.header.cells, of: "Gluroo")
+    zoneOffsets = ZoneOffsets(options.zone)
     model = options.device ?? "Gluroo"
   }
 
@@ -50,11 +70,12 @@ struct GlurooFormat: ExportFormat {
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if let verdict = header.verdict(row, key: columns[.time]) { return verdict }
-    guard let shown = row[columns[.time]].trimmed.yearFirstTime, let offset = shown.utcOffset else {
-      out.reject(row, "invalid date; expected YYYY-MM-DD hh:mm:ss+hh:mm")
+    guard let stated = row[columns[.time]].trimmed.yearFirstTime, let offset = stated.utcOffset else {
+      out.reject(row, "invalid date; expected YYYY-MM-DD hh:mm:ss+hh:mm or YYYY-MM-DDThh:mm:ssZ")
       return .data
     }
-    let utc = shown.deviceTime.seconds - Int64(offset)
+    let utc = stated.deviceTime.seconds - Int64(offset)
+    let shown = zoneOffsets.localised(stated)
     if isMessage(row) {
       readMessage(row, at: shown, utc, into: &out)
     } else if row[columns[.glucose]].trimmed.isEmpty {
@@ -67,7 +88,7 @@ struct GlurooFormat: ExportFormat {
 
   private func isMessage(_ row: Row) -> Bool {
     let name = row[columns[.typeName]].trimmed
-    return name.equals("Message") || !row[columns[.messageType]].trimmed.isEmpty
+    return name.equalsFolded("Message") || !row[columns[.messageType]].trimmed.isEmpty
   }
 
   private func add(
@@ -92,7 +113,9 @@ struct GlurooFormat: ExportFormat {
     ]
     guard let fields = out.amounts(row, amounts) else { return }
     if let units = fields["units"] {
-      out.add(.insulin, at: shown, owner: model, line: row.line, ["units": units])
+      var dose = ["units": units]
+      if let use = Self.uses[row[columns[.messageType]].trimmed.text] { dose["subtype"] = .text(use) }
+      out.add(.insulin, at: shown, owner: model, line: row.line, dose)
     }
     if let carbs = fields["carbs"] {
       out.add(.food, at: shown, owner: model, line: row.line, ["carbs": carbs])
@@ -104,7 +127,7 @@ struct GlurooFormat: ExportFormat {
       if text.isEmpty { return out.skip("message without content") }
       out.add(.note, at: shown, owner: model, line: row.line, ["text": .text(text.text)])
     }
-    out.skip("sensor value repeated by a message")
+    if !row[columns[.glucose]].trimmed.isEmpty { out.skip("sensor value repeated by a message") }
   }
 }
 
@@ -114,15 +137,19 @@ extension GlurooFormat {
       "in the Gluroo app: the data of the group, exported as CSV"
     ],
     variants: [
-      "times with their offset; all values are in mg/dL"
+      "names such as msg_type: local times with their offset",
+      "names such as msgType: times in UTC, shown in the zone of the logbook",
+      "all values are in mg/dL",
     ],
     languages: "English only; the columns have fixed names",
     reads: [
       "sensor readings, finger sticks of messages",
-      "insulin and carbohydrates of messages, other messages as notes",
+      "insulin of messages, rapid or long-acting by the type of the message; other types leave this open",
+      "carbohydrates of messages, other messages as notes",
     ],
     notRead: [
-      "the sensor value that each message repeats, which is counted",
+      "the sensor value that a message repeats, which is counted",
+      "sugar, fat, protein, salt and calories of food, descriptions, and the columns of exercise",
       "who wrote a message, and what the app concluded from it",
     ])
 }
