@@ -20,6 +20,7 @@ package struct FormatConformance: Sendable {
     case readsTheSameWithOtherLineEnds
     case addsNoReadingForALineBeforeTheHeader
     case returnsNoImplausibleAmount
+    case storesNothingOfARowWithTooManyCells
   }
 
   /// The ids of the formats.
@@ -29,13 +30,19 @@ package struct FormatConformance: Sendable {
   private let lastResort: String
   /// The formats whose tables have no header.
   private let headerless: Set<String>
+  /// The formats whose rows may have more cells than their header.
+  private let unlimited: Set<String>
   private let folder: URL
 
   /// - Parameter samples: the folder with one folder for each format.
-  package init(formats: [String], lastResort: String, headerless: Set<String> = [], samples: URL) {
+  package init(
+    formats: [String], lastResort: String, headerless: Set<String> = [], unlimited: Set<String> = [],
+    samples: URL
+  ) {
     self.formats = formats
     self.lastResort = lastResort
     self.headerless = headerless
+    self.unlimited = unlimited
     folder = samples
   }
 
@@ -62,6 +69,7 @@ package struct FormatConformance: Sendable {
     case .readsTheSameWithOtherLineEnds: try checkLineEnds(of: samples)
     case .addsNoReadingForALineBeforeTheHeader: try checkLinesInFront(of: samples)
     case .returnsNoImplausibleAmount: try checkAmounts(of: samples)
+    case .storesNothingOfARowWithTooManyCells: try checkLongRows(of: samples, format)
     }
   }
 
@@ -127,6 +135,24 @@ extension FormatConformance {
         }
       }
     }
+  }
+
+  /// With an additional cell in the middle of a row, the cells after it are under wrong names.
+  private func checkLongRows(of samples: [SampleExport], _ format: String) throws {
+    if unlimited.contains(format) { return }
+    var count = 0
+    for sample in samples where !sample.isPacked {
+      for (line, bytes) in try sample.longRows() {
+        count += 1
+        do {
+          let items = try sample.read(bytes).items
+          #expect(!items.contains { $0.hasPrefix(#"{"line":\#(line),"#) }, "\(sample.path):\(line)")
+        } catch let failure as Failure {
+          #expect(failure.category == .badInput, "\(sample.path):\(line): \(failure.message)")
+        }
+      }
+    }
+    if count == 0 { #expect(headerless.contains(format) || samples.allSatisfy { $0.isWithoutHeader }) }
   }
 
   private func checkEncodings(of samples: [SampleExport]) throws {

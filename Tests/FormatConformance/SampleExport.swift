@@ -109,6 +109,57 @@ struct SampleExport {
     return Array((text[..<place.upperBound] + "\n").utf8)
   }
 
+  /// The sample with an additional cell in the middle of one row, for the first rows with items below the
+  /// last header. The last cell of such a row is filled. Empty for an input without header.
+  func longRows() throws -> [(line: Int, bytes: [UInt8])] {
+    let file = try ScratchFile(bytes)
+    var reader = try InputReader(path: file.url.path, options: options)
+    let items = try Rendering.lines(from: &reader).dropFirst().filter { $0.hasPrefix(#"{"line":"#) }
+    let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
+    guard !isWithoutHeader, let header = reader.header, let place = lines.lastIndex(of: header) else {
+      return []
+    }
+    let headers = [",", ";", "\t", "|"].map { (delimiter: $0, cells: cells(header, Character($0))) }
+    guard let names = headers.max(by: { $0.cells.count < $1.cells.count }) else { return [] }
+    let rows = try Set(items.map { try line(of: $0) }).sorted().filter { row in
+      // A row with an odd number of quotes continues in the next line.
+      row > place + 1 && row <= lines.count
+        && lines[row - 1].count(where: { $0 == "\"" }).isMultiple(of: 2)
+    }
+    return rows.prefix(3).map { row in
+      let filled = filledCells(cells(lines[row - 1], Character(names.delimiter)))
+      let missing = max(0, filledCells(names.cells).count - filled.count)
+      var long = filled + Array(repeating: "", count: missing)
+      if missing > 0 { long[long.count - 1] = "x" }
+      long.insert("77", at: long.count / 2)
+      var changed = lines
+      changed[row - 1] = long.joined(separator: names.delimiter)
+      return (row, Array(changed.joined(separator: "\n").utf8))
+    }
+  }
+
+  /// The cells of a line, with their quotes.
+  private func cells(_ line: String, _ delimiter: Character) -> [String] {
+    var cells = [""]
+    var isQuoted = false
+    for character in line {
+      if character == "\"" { isQuoted.toggle() }
+      if character == delimiter, !isQuoted {
+        cells.append("")
+      } else {
+        cells[cells.count - 1].append(character)
+      }
+    }
+    return cells
+  }
+
+  /// The cells without the empty ones at the end.
+  private func filledCells(_ cells: [String]) -> [String] {
+    var cells = cells
+    while let last = cells.last, last.allSatisfy({ $0 == "\"" || $0.isWhitespace }) { cells.removeLast() }
+    return cells
+  }
+
   private func line(of item: String) throws -> Int {
     try #require(Int(item.drop { !$0.isNumber }.prefix { $0.isNumber }))
   }

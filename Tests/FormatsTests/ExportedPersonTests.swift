@@ -35,7 +35,7 @@ import Testing
     ("libreview/libreview-mmol-sv-clinician.csv", [["person", "sample"]]),
     ("ohiot1dm/patient.xml", [["001"]]),
     ("nutrisense/export.csv", [["person", "sample"]]), ("levels/export-mgdl.csv", [["person", "sample"]]),
-    ("sibionics/hospital-mmol-zh.csv", [["某人"]]),
+    ("sibionics/hospital-mmol-zh.csv", [["人", "某"]]),
     // The title of LibreView names the account that made the export, so it states no person.
     ("libreview/libreview-mgdl-fr.csv", []), ("libre-desktop/libre-desktop-mgdl-de-without-name.txt", []),
     ("nightscout/entries-v1.tsv", []), ("nightscout/nightscout-algorithms.json", []),

@@ -122,8 +122,8 @@ struct ReplacedContentTests {
     try expect(80, scene)
   }
 
-  /// One store imports the earliest and the latest export, which state the same. The export of the other store is
-  /// between them, and decides after an undo of the latest one.
+  /// One store imports the earliest and the latest export, which state the same. The export of the other
+  /// store is between them, and decides after an undo of the latest one.
   @Test(arguments: [false, true], [false, true])
   func undoOfTheLatestExportShowsTheContentOfAnExportBetweenEqualOnes(
     _ latestIsImportedFirst: Bool, _ middleIsSentFirst: Bool

@@ -119,6 +119,11 @@ struct CareLinkFormat: ExportFormat {
     return [.units(units), .dateOrder(order, orderBasis, isYearFirst: isYearFirst)] + mark.decisions + carbs
   }
 
+  // A line that begins a section has the verdict of a header, but names no columns.
+  func maxCells(below header: Row?) -> Int? {
+    header.flatMap { CareLinkDevices.isSection($0) ? nil : $0.filledCount }
+  }
+
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     guard hasHeader, let first = row[0].bytes.first, first &- 0x30 <= 9 else { return readOther(row) }
     guard let time = time(row) else {

@@ -97,9 +97,12 @@ struct CareLinkDevices {
   /// Serial numbers of the layout before 2017, by model.
   private var serials: [String: String] = [:]
 
+  /// Whether a line begins the section of a device.
+  static func isSection(_ row: Row) -> Bool { row[0].starts(with: "-------") }
+
   /// Reads `-------,Paradigm Revel - 723,Pump,000001,------- `; false for any other line.
   mutating func readSection(_ row: Row) -> Bool {
-    guard row[0].starts(with: "-------") else { return false }
+    guard Self.isSection(row) else { return false }
     let cells = row.fields.map { $0.trimmed.text }
     let parts = cells.dropFirst().filter { !$0.isEmpty && !$0.allSatisfy { $0 == "-" } }
     model = parts.first ?? ""

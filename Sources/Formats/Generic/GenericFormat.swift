@@ -233,11 +233,12 @@ struct GenericFormat: ExportFormat {
       out.reject(row, fault)
       return .data
     }
-    if !valueIsAmount(row) { readValue(row, at: outcome, into: &out) }
+    let isAmount = valueIsAmount(row)
+    if !isAmount { readValue(row, at: outcome, into: &out) }
     bufferedKey = nil
     if hasOthers || columns[.ketone] >= 0, mayBeSplit(row) {
-      // If the row has a value, `readValue` has rejected it already.
-      if row[columns[.value]].trimmed.isEmpty { out.reject(row, Self.splitRow) }
+      // A value that is not an amount was rejected by `readValue`.
+      if isAmount { out.reject(row, Row.tooManyCells) }
       return .data
     }
     if columns[.smbg] >= 0 { readStick(row, at: outcome, into: &out) }
@@ -300,7 +301,7 @@ struct GenericFormat: ExportFormat {
     }
     if let other = units.otherUnit(row[columns[.unit]]) { return out.skip(other) }
     if zeros.valueIsNone(value) { return out.skip("row without a value") }
-    if mayBeSplit(row) { return out.reject(row, Self.splitRow) }
+    if mayBeSplit(row) { return out.reject(row, Row.tooManyCells) }
     let cell =
       word.kind == .ketone
       ? units.ketone(value, unit: row[columns[.unit]]) : units.read(value, unit: row[columns[.unit]])
@@ -334,16 +335,17 @@ struct GenericFormat: ExportFormat {
 
   mutating func finish(into out: inout BatchBuilder) { lateSources?.finish(into: &out) }
 
-  private static let splitRow = "more cells than the header has: a comma in a number or text without quotes?"
+  // The rows of some programs begin with a cell that the header does not name.
+  func maxCells(below header: Row?) -> Int? { header == nil ? nil : headerCount }
 
   /// Whether a row has more cells than the header, and may have a number whose decimal comma splits it into
-  /// two cells. Then the cells after it are under wrong names.
+  /// two cells. Then the cells after it are under wrong names. The row may end in empty cells, so that
+  /// `maxCells` does not exclude it.
   @inline(__always) private func mayBeSplit(_ row: Row) -> Bool {
     row.count > headerCount && finding.delimiter == UInt8(ascii: ",") && isSplit(row)
   }
 
   private func isSplit(_ row: Row) -> Bool {
-    if !row.isEmpty(from: headerCount) { return true }
     let (whole, fraction) = (row[columns[.value]], row[columns[.value] + 1])
     guard let number = whole.integer, number <= 35 else { return false }
     return fraction.shape == .bare && fraction.count <= 2 && fraction.integer != nil

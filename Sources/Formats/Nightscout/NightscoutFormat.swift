@@ -88,6 +88,11 @@ struct NightscoutFormat: ExportFormat {
     ]
   }
 
+  // The table of API v1 has no header, but always the same columns.
+  func maxCells(below header: Row?) -> Int? {
+    header?.filledCount ?? (columns.count > 0 ? columns.count : nil)
+  }
+
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if isTable {
       if columns.readHeader(row, isHeader: Self.isHeader) { return .header }

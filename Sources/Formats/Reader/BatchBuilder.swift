@@ -146,7 +146,13 @@ struct BatchBuilder {
       skipped: batch.skipped, newestItem: newest, newestShown: newestShown)
   }
 
-  /// Removes what a row added, when the row turned out to be truncated.
+  /// Whether a row was rejected since `mark`, and no reading or record was added.
+  func hasOnlyRejections(since mark: Checkpoint) -> Bool {
+    batch.rejections.count > mark.rejections && batch.readings.count == mark.readings
+      && batch.records.count == mark.records
+  }
+
+  /// Removes what a row added, when the row turned out to be truncated or to have too many cells.
   mutating func rollback(to mark: Checkpoint) {
     batch.readings.removeSubrange(mark.readings...)
     batch.records.removeSubrange(mark.records...)

@@ -125,6 +125,12 @@ protocol ExportFormat: SendableMetatype {
   /// When the export was made, in UTC seconds; nil if the input does not state it.
   var generatedAt: Int64? { get }
 
+  /// The number of cells that a row of a table may fill, by default that of the header above it. A row with
+  /// content in further cells is rejected. Nil if the number is not limited.
+  ///
+  /// - Parameter header: the last row with the verdict `header`; nil before the first one.
+  func maxCells(below header: Row?) -> Int?
+
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict
   /// Adds the items that the format still holds at the end of the input.
   mutating func finish(into out: inout BatchBuilder)
@@ -152,6 +158,7 @@ extension ExportFormat {
   var doubts: [String] { [] }
   var generatedAt: Int64? { nil }
   var failureAtEnd: Failure? { nil }
+  func maxCells(below header: Row?) -> Int? { header?.filledCount }
   mutating func finish(into out: inout BatchBuilder) {}
 }
 

@@ -37,6 +37,8 @@ public struct InputReader {
   /// so this header applies from the next batch on.
   private var nextHeader: String?
   private let layout: Layout
+  /// The number of cells that a row may fill.
+  private var maxCells = Int.max
   private var picker: RowPicker?
   /// The filter for the rows of one person, if the input may hold rows of several people.
   private var people: (any PeopleFilter)?
@@ -87,6 +89,7 @@ public struct InputReader {
     try input.checkMember()
     rows = try Self.makeRows(self.layout, input: input, of: parser)
     builder = BatchBuilder(format: type(of: parser).id, options: options)
+    if case .table = layout { maxCells = parser.maxCells(below: nil) ?? .max }
     let determinesKind = parser is GenericFormat || parser.decisions.contains { $0.subject == "kind" }
     sticks = determinesKind || type(of: parser).passesOffsetsOn ? nil : SteadySticks()
     if parser.needsSurvey || ((parser.benefitsFromSurvey || people != nil) && !input.isLive) {
@@ -253,7 +256,20 @@ public struct InputReader {
     }
     if row.isUnterminated, !options.lastLineIsComplete { return try readLast(row) }
     let place = builder.batch.rejections.count
-    apply(parser.read(row.closed, into: &builder), row, unknownAt: place)
+    apply(parse(row.closed), row, unknownAt: place)
+  }
+
+  /// Passes a row to the format. A row of data with too many cells is rejected. Neither the batch nor the
+  /// format keeps anything of it, unless the format itself rejects the row for another reason.
+  private mutating func parse(_ row: Row) -> RowVerdict {
+    guard row.exceeds(maxCells) else { return parser.read(row, into: &builder) }
+    let (mark, before) = (builder.mark(), parser)
+    let verdict = parser.read(row, into: &builder)
+    guard case .data = verdict, !builder.hasOnlyRejections(since: mark) else { return verdict }
+    builder.rollback(to: mark)
+    parser = before
+    builder.reject(row, Row.tooManyCells)
+    return verdict
   }
 
   /// The filter for rows that a person did not pick with `--where`; nil if there is nothing to filter.
@@ -313,15 +329,15 @@ public struct InputReader {
       name: input.source.name,
       capacity: TextBuffer.keptBytes)
     let last = try LastLine(
-      row, after: TableReader(earlier, delimiter: delimiter), byteCount: input.text.bytesTaken, parser,
-      builder)
+      row, after: TableReader(earlier, delimiter: delimiter), byteCount: input.text.bytesTaken,
+      maxCells: maxCells, parser, builder)
     let place = builder.batch.rejections.count
     let verdict: RowVerdict
     switch last.verdict() {
-    case .whole: verdict = parser.read(row.closed, into: &builder)
-    case .completed(let cells): verdict = cells.withRow { parser.read($0, into: &builder) }
+    case .whole: verdict = parse(row.closed)
+    case .completed(let cells): verdict = cells.withRow { parse($0) }
     case .withoutText(let cells, let detail):
-      verdict = cells.withRow { parser.read($0, into: &builder) }
+      verdict = cells.withRow { parse($0) }
       builder.batch.records.removeAll { $0.line == row.line && $0.kind == .note }
       end = .unterminated(line: row.line, detail: detail)
     case .unsure(let detail):
@@ -350,6 +366,7 @@ public struct InputReader {
     case .data:
       if !unknownRows.isEmpty { rejectUnknownRows(at: place) }
     case .header:
+      if case .table = layout { maxCells = parser.maxCells(below: row) ?? .max }
       // The rows above a header are its preamble if they consist of words. Rows with a time and a number are
       // data of another table, so they are rejected one by one.
       picker?.observeHeader(row)

@@ -46,16 +46,20 @@ struct LastLine {
   private let builder: BatchBuilder
   private var earlier: [EarlierRow] = []
   private var headerCount = 0
+  /// The number of cells that a row may fill.
+  private var maxCells: Int
   private let isBlockSized: Bool
 
   /// - Parameters:
   ///   - row: the last line.
   ///   - earlier: the rows before it that are in memory.
   ///   - byteCount: the size of the input in bytes.
+  ///   - maxCells: the number of cells that a row may fill. Rows with more cells are rejected.
   init(
-    _ row: Row, after earlier: any RowSource, byteCount: Int, _ parser: any ExportFormat,
+    _ row: Row, after earlier: any RowSource, byteCount: Int, maxCells: Int, _ parser: any ExportFormat,
     _ builder: BatchBuilder
   ) throws {
+    self.maxCells = maxCells
     cells = CellCopies(row)
     isBlockSized = byteCount > 0 && byteCount % Self.blockSize == 0
     var empty = builder
@@ -74,7 +78,8 @@ struct LastLine {
       if items.isHeader {
         earlier.removeAll()
         headerCount = row.count
-      } else if !items.isRefused {
+        maxCells = parser.maxCells(below: row) ?? .max
+      } else if !items.isRefused, !row.exceeds(maxCells) {
         earlier.append(EarlierRow(cells: CellCopies(row), items: items))
       }
     }

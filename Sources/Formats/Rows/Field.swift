@@ -175,4 +175,16 @@ struct Row {
     for index in stride(from: column, to: fields.count, by: 1) where !fields[index].isEmpty { return false }
     return true
   }
+
+  /// The number of cells without the empty ones at the end. A delimiter at the end of a line does not begin
+  /// another cell.
+  var filledCount: Int { (fields.lastIndex { !$0.trimmed.isEmpty } ?? -1) + 1 }
+
+  /// Whether a cell after the first `maxCells` cells has content.
+  @inline(__always) func exceeds(_ maxCells: Int) -> Bool { count > maxCells && !isEmpty(from: maxCells) }
+
+  /// The reason for which a row with more cells than its header is rejected. A part of a split cell is an
+  /// additional cell, and the cells after it are under wrong names.
+  static let tooManyCells =
+    "more cells than the header has: a comma in a number or text without quotes?"
 }

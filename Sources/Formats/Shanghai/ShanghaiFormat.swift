@@ -24,8 +24,8 @@ struct ShanghaiFormat: ExportFormat {
   /// Columns that are known and not read: food in Chinese, which another column has in English.
   private static let unread: Set<String> = ["饮食", "进食量"]
   /// Columns whose cells are counted, with the names under which they are counted. Doses and medicines are
-  /// words. A basal rate lasts as long as the merged cells of the workbook, as public readers of the data sets
-  /// found. Rows do not show which cells are merged.
+  /// words. A basal rate lasts as long as the merged cells of the workbook, as public readers of the data
+  /// sets found. Rows do not show which cells are merged.
   private static let counted: [(column: Column, name: String)] = [
     (.basal, "basal rate of a pump"), (.subcutaneous, "subcutaneous insulin"),
     (.intravenous, "intravenous insulin"), (.medicine, "other medicine"),

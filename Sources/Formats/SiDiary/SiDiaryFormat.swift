@@ -77,6 +77,11 @@ struct SiDiaryFormat: ExportFormat {
 
   var warnings: [String] { found.unknown.map { HeaderNames.warning($0, readAs: nil) } }
 
+  // Delimiters in a remark in the last column are not quoted, so its text fills any number of cells.
+  func maxCells(below header: Row?) -> Int? {
+    found[.remark] == found.count - 1 ? nil : header?.filledCount
+  }
+
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     guard hasHeader, let first = row[0].bytes.first, first &- 0x30 <= 9 else { return readOther(row) }
     guard let day = row[0].ambiguousDate, day.length == row[0].count, let clock = row[1].timeOfDay,

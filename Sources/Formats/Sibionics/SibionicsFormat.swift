@@ -15,7 +15,7 @@ struct SibionicsFormat: ExportFormat {
   /// are lower.
   private static let minOfGlucose = 3.0
 
-  private let table: SibionicsTable
+  private var table: SibionicsTable
   private var header: SingleHeader
   private var dates: AmbiguousDates
   private var below = 0
@@ -95,6 +95,10 @@ struct SibionicsFormat: ExportFormat {
   }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
+    if let next = hospitalHeader(row) {
+      table = next
+      header = SingleHeader(row.fields.map(\.text), of: "Sibionics")
+    }
     if let verdict = header.verdict(row, key: table.time) { return verdict }
     guard let shown = time(row) else {
       out.reject(
@@ -110,6 +114,13 @@ struct SibionicsFormat: ExportFormat {
     case .measurement(let measurement): out.add(reading(measurement, at: shown, row, &out))
     }
     return .data
+  }
+
+  /// The header of a further table of a hospital, with another person or sensor; nil for any other row.
+  private func hospitalHeader(_ row: Row) -> SibionicsTable? {
+    let cell = row[table.value]
+    guard !table.hasOffsets, cell.count > 0, cell[0] >= 0x80 else { return nil }
+    return SibionicsTable(hospital: row.fields.map(\.text)).flatMap { $0.unit == table.unit ? $0 : nil }
   }
 
   private func clock(_ row: Row) -> Field {

@@ -92,8 +92,8 @@ extension RecordJudge {
     return try conflict(change, current)
   }
 
-  /// Whether a change keeps the content that the client knows, and states another age of its export. After an undo
-  /// of the latest export, an earlier one has the content.
+  /// Whether a change keeps the content that the client knows, and states another age of its export. After an
+  /// undo of the latest export, an earlier one has the content.
   private static func statesOtherAge(_ change: RecordChange, _ current: CurrentRecord) -> Bool {
     guard let age = change.state.export, let known = current.state.export else { return false }
     return change.base == current.revision && age != known

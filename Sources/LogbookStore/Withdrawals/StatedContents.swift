@@ -111,8 +111,8 @@ extension StatedContents {
         """, arguments: [ingest])
   }
 
-  /// Stores the present content of records that imports of other stores wrote, before another content replaces
-  /// it.
+  /// Stores the present content of records that imports of other stores wrote, before another content
+  /// replaces it.
   ///
   /// - Parameter guids: an SQL expression for the ids of the records.
   private func storeFromRemote(_ guids: String, _ arguments: StatementArguments = []) throws {
@@ -230,9 +230,9 @@ extension StatedContents {
     }
   }
 
-  /// Sends records again that keep their content after the undo of an import, if other stores know this content by
-  /// the age of the undone export. It then has the age of the latest remaining export with this content. Another
-  /// store may know a later export with another content.
+  /// Sends records again that keep their content after the undo of an import. This is done if other stores
+  /// know the content by the age of the undone export. It then has the age of the latest remaining export
+  /// with this content. Another store may know a later export with another content.
   func sendEarlierAges(after ingest: Int64) throws {
     let remaining = """
       FROM ingest AS w
