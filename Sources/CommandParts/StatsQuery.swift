@@ -172,7 +172,7 @@ package struct StatsQuery {
 
   /// The start of the day of a shown time. Both are in civil seconds.
   private static func midnight(_ shown: Int64) -> Int64 {
-    (shown >= 0 ? shown : shown - 86399) / 86400 * 86400
+    DeviceTime.day(of: shown) * 86400
   }
 
   private func instant(_ shown: Int64) -> Int64 {

@@ -76,7 +76,7 @@ package struct TimeArgument {
     switch form {
     case .back(let seconds): return Self.placedTime(now - seconds, zone)
     case .day(let daysBack, let seconds):
-      let midnight = (now + Int64(zone.offset(atUTC: now))) / 86400 * 86400
+      let midnight = DeviceTime.day(of: now + Int64(zone.offset(atUTC: now))) * 86400
       let time = DeviceTime(seconds: midnight - daysBack * 86400 + seconds)
       return (time, zone.placement(of: time))
     case .shown(let time): return (time, zone.placement(of: time))

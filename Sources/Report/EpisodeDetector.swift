@@ -143,9 +143,6 @@ struct EpisodeDetector: Sendable {
 
 /// Finds the episodes of every kind in the samples of a sensor.
 struct EpisodeTracker: Sendable {
-  /// The maximum gap within an episode. A longer gap ends the episode, and in a shorter gap values are
-  /// interpolated.
-  private static let maxGapSeconds: Int64 = 45 * 60
   /// The end of the night in seconds since midnight: six o'clock, as in the consensus of Battelino et al.
   /// 2023.
   private static let nightSeconds = 6 * 3600
@@ -163,7 +160,8 @@ struct EpisodeTracker: Sendable {
     let isAtNight = secondsOfDay(sample.deviceTime) < Self.nightSeconds
     if let last {
       let gap = sample.instant - last.instant
-      if gap > Self.maxGapSeconds {
+      // A longer gap ends the episode, and in a shorter gap values are interpolated.
+      if gap > DayCurve.maxGapSeconds {
         finish(ended: ended)
       } else {
         let steps = (Int(gap) + minutes * 30) / (minutes * 60)

@@ -148,10 +148,12 @@ extension CommandArguments {
   /// Reports how to type a reading. The parser would list the kinds of records, without a hint about
   /// readings.
   private func refuseTypedReading() throws {
-    guard words.starts(with: ["record", "add"]), words.count > 2 else { return }
+    guard words.starts(with: ["record", "add"]),
+      let kind = words.dropFirst(2).first(where: { !$0.hasPrefix("-") })
+    else { return }
     let readings =
       ["glucose", "reading", "bg", "blood-glucose", "ketones"] + ReadingKind.allCases.map(\.name)
-    if readings.contains(words[2].lowercased()) { throw Self.typedReading }
+    if readings.contains(kind.lowercased()) { throw Self.typedReading }
   }
 
   /// Reports a negative number, which the parser would treat as an unknown option. No option and no amount

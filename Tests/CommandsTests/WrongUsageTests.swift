@@ -98,6 +98,7 @@ import Testing
     ("reading hide --device D --until soon", "--until"), ("reading restore", "device"),
     ("record add", "kind"), ("record add pills 3", "pills"),
     ("record add glucose 6.1", "A reading is typed with 'glucoport add'"),
+    ("record add --json glucose 6.1", "A reading is typed with 'glucoport add'"),
     ("record add smbg 6.1", "A reading is typed with"), ("reading add 6.1", "A reading is typed with"),
     ("record add insulin -4", "'-4' is negative"), ("record add insulin -4.5U", "'-4.5U' is negative"),
     ("record add food 45 g --at 8.05", "a time of day is written with a colon: 8:05."),

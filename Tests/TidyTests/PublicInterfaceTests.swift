@@ -28,7 +28,7 @@ import Testing
   /// Files of other modules in which a public type conforms to a public protocol. Only these conformances
   /// must be `public`.
   private static let conformances: Set<String> = [
-    "Sources/CommandParts/StoreOptions.swift", "Sources/Commands/Record/RecordCommands.swift",
+    "Sources/CommandParts/StoreOptions.swift", "Sources/Commands/Records/Record/RecordCommands.swift",
   ]
 
   /// Files with public imports and nothing else that is public. The compiler inlines a function into another

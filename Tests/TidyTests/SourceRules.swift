@@ -152,7 +152,7 @@ enum SourceRules {
       word: "Atomic<", file: "Sources/USBTransport/Watch.swift",
       reason: "the flag of a signal handler, which may use nothing else"),
     Unchecked(
-      word: "pthread_create(", file: "Sources/Commands/ResourceLimits.swift",
+      word: "pthread_create(", file: "Sources/Commands/Machine/ResourceLimits.swift",
       reason: "the threads only read a pipe, and end before the function returns"),
     Unchecked(
       word: "Task.detached", file: "Sources/glucoport/main.swift",

@@ -156,7 +156,7 @@ struct DoubledTimes {
   private var days: [Int64: DoubledDay] = [:]
 
   mutating func add(_ time: DeviceTime, _ isClockSetBack: Bool) {
-    let number = (time.seconds - (time.seconds < 0 ? 86_399 : 0)) / 86_400
+    let number = DeviceTime.day(of: time.seconds)
     var day = days[number] ?? DoubledDay(first: time, last: time)
     (day.first, day.last) = (min(day.first, time), max(day.last, time))
     day.count += 1
