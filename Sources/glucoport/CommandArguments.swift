@@ -149,7 +149,7 @@ extension CommandArguments {
   /// readings.
   private func refuseTypedReading() throws {
     guard words.starts(with: ["record", "add"]),
-      let kind = words.dropFirst(2).first(where: { !$0.hasPrefix("-") })
+      let kind = words.dropFirst(2).drop(while: { ["--json", "--quiet", "-q"].contains($0) }).first
     else { return }
     let readings =
       ["glucose", "reading", "bg", "blood-glucose", "ketones"] + ReadingKind.allCases.map(\.name)

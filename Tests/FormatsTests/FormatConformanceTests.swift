@@ -9,7 +9,7 @@ import Testing
     formats: FormatRegister.all.map(\.id), lastResort: "generic",
     headerless: ["diaguard", "glimp", "glucometerutils"],
     // Delimiters in the remark at the end of a row of SiDiary are not quoted.
-    unlimited: ["sidiary"],
+    unlimited: ["sidiary", "d1namo"],
     samples: Repository.samples)
 
   @Test func everyFolderOfSamplesBelongsToAFormat() throws { try Self.suite.checkFolders() }

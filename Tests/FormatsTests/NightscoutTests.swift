@@ -27,23 +27,26 @@ import Testing
     #expect(header == [json[0].replacing("\"line\":1", with: "\"line\":2")])
   }
 
-  /// xDrip4iOS writes one treatment of a site as two with the same id, and only `eventTime`.
+  /// The app adds the id of the site when it sends a treatment. It writes one treatment of a site as two.
   @Test func anExportOfXDrip4iOSHasTheItemsOfTheSite() throws {
-    let id = #""_id":"6821f0a1c3d4e5f601234510""#
-    let event = #""eventType":"Meal Bolus","enteredBy":"Kim""#
-    let app = try TextExport(
-      #"{"BgReadings":[{"_id":"a","date":1778068800420,"type":"sgv","sgv":112,"device":"Libre 2"}],"#
-        + #""Calibrations":[{"date":1778068800000,"type":"cal","slope":1000,"mbg":104,"device":"Libre 2"}],"#
-        + #""Treatments":[{\#(id),\#(event),"eventTime":"2026-05-06T11:58:27.130Z","carbs":45},"#
-        + #"{\#(id),\#(event),"eventTime":"2026-05-06T11:58:27.130Z","insulin":4.5}]}"#)
+    func export(_ id: String) throws -> TextExport {
+      let event = #"\#(id)"eventType":"Meal Bolus","enteredBy":"Kim","eventTime":"2026-05-06T11:58:27.130Z""#
+      return try TextExport(
+        #"{"BgReadings":[{"_id":"a","date":1778068800420,"type":"sgv","sgv":112,"device":"Libre 2"}],"#
+          + #""Calibrations":[{"date":1778068800000,"type":"cal","slope":1000,"mbg":104,"device":"Libre 2"}],"#
+          + #""Treatments":[{\#(event),"carbs":45},{\#(event),"insulin":4.5}]}"#)
+    }
+    let id = #""_id":"6821f0a1c3d4e5f601234510","#
+    let (unsent, sent) = (try export(""), try export(id))
     let site = try TextExport(
-      #"[{\#(id),\#(event),"created_at":"2026-05-06T11:58:27.130Z","carbs":45,"insulin":4.5}]"#)
-    let entry = try Rendering.items(
-      ofText: #"[{"date":1778068800420,"type":"sgv","sgv":112,"device":"Libre 2"}]"#)
-    #expect(app.readings.count == 1 && entry.count == 1)
-    #expect(Set(app.records.map(\.sourceID)) == Set(site.records.map(\.sourceID)))
-    #expect(Set(app.records.map(\.deviceTime)) == Set(site.records.map(\.deviceTime)))
-    #expect(app.records.count == 2)
+      #"[{\#(id)"eventType":"Meal Bolus","enteredBy":"Kim","created_at":"2026-05-06T11:58:27.130Z","carbs":45,"insulin":4.5}]"#
+    )
+    #expect(sent.readings.count == 1 && sent.records.count == 2)
+    #expect(Set(sent.records.map(\.sourceID)) == Set(site.records.map(\.sourceID)))
+    #expect(Set(sent.records.map(\.source)) == ["Kim"])
+    // Another source, so that the same dose without an id counts once.
+    #expect(Set(unsent.records.map(\.source)) == ["xDrip4iOS file"])
+    #expect(unsent.records.allSatisfy { $0.sourceID.isEmpty })
   }
 
   @Test func theTimeOfAnEventIsUsedOnlyIfThereIsNoOther() throws {

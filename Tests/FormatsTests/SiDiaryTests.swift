@@ -8,6 +8,19 @@ import Testing
 @Suite struct SiDiaryTests {
   private static let header = "DAY;TIME;UDT_CGMS;BG_LEVEL;CH_GR;BOLUS;REMARK\n"
 
+  /// A remark is read from the bytes of its line, so its end matters as that of a cell does.
+  @Test func aRemarkThatMayBeCutIsLeftOut() throws {
+    let table =
+      "DAY;TIME;UDT_CGMS;BG_LEVEL;CH_GR;BOLUS;REMARK\n14.05.2026;19:22;;118;;;\n14.05.2026;20:05;;;;;"
+    let cut = try TextExport(table + "wa")
+    #expect(cut.records.isEmpty && cut.readings.count == 1)
+    guard case .unterminated(3, _) = cut.end else {
+      Issue.record("\(cut.end)")
+      return
+    }
+    #expect(try TextExport(table + "walk\n").records.map { $0.fields["text"] } == [.text("walk")])
+  }
+
   @Test func siDiaryRowsMayEndEarlyOrHaveMoreCells() throws {
     let export = try TextExport(Self.header + "14.05.2026;19:20;115\n14.05.2026;19:25;116;;;;;;;\n")
     #expect(export.readings.count == 2 && export.rejections.isEmpty && export.records.isEmpty)

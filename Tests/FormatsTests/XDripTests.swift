@@ -93,6 +93,21 @@ import Testing
     #expect(export.skipped == ["deleted blood test": 2])
   }
 
+  /// Databases of older versions lack the column.
+  @Test func readingsThatXDripLeavesOutOfItsStatisticsAreReported() throws {
+    let bytes = try DatabaseWriter.database(
+      """
+      CREATE TABLE BgReadings(timestamp, calculated_value, snyced);
+      INSERT INTO BgReadings VALUES (1767251104585, 120, 0), (1767251404585, 45, 1), (1767251704585, 48, 1)
+      """)
+    let export = try TextExport(bytes: bytes)
+    #expect(export.readings.count == 3)
+    #expect(export.warnings.count == 1 && export.warnings.first?.hasPrefix("2 sensor readings") == true)
+    let usual = try DatabaseWriter.database(
+      Self.create + "INSERT INTO BgReadings VALUES (1767251104585, 120)")
+    #expect(try TextExport(bytes: usual).warnings == [])
+  }
+
   @Test func anXDripBackupWithoutReadingsIsAnEmptyExport() throws {
     let (readings, rejections, end) = try ScratchFile(DatabaseWriter.database(Self.create)).readings()
     #expect(readings.isEmpty && rejections.isEmpty && end == .whole)

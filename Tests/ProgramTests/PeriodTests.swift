@@ -116,6 +116,27 @@ struct PeriodTests {
     #expect(open.errors == "" && open.output.contains("Insulin: 9.0 U"), "\(open)")
   }
 
+  /// The readings state their offsets. The newest one was taken far to the east or to the west of home.
+  @Test(arguments: [
+    ("America/New_York", 540, "2026-05-23T22:11:07Z", "2026-05-24"),
+    ("Asia/Tokyo", -420, "2026-05-25T05:55:00Z", "2026-05-24"),
+  ])
+  func aJourneyAtTheEndOfTheDataIsInThePeriod(
+    _ home: String, _ minutes: Int, _ newest: String, _ last: String
+  ) async throws {
+    let program = try Program()
+    let days = (11...22).map { "2026-05-\($0)T15:00:00Z" } + [newest]
+    let entries = days.map {
+      #"{"type":"mbg","mbg":120,"dateString":"\#($0)","utcOffset":\#($0 == newest ? minutes : 0)}"#
+    }
+    try program.write("[\(entries.joined(separator: ","))]", to: "entries.json")
+    let imported = try await program.run(
+      "import", "--quiet", "--timezone", home, program.path("entries.json"))
+    #expect(imported.status == 0, "\(imported.errors)")
+    let stats = try await program.run("stats")
+    #expect(stats.output.contains("… \(last) · 14 days") && stats.errors == "", "\(stats)")
+  }
+
   @Test func aPeriodWithoutReadingsNamesTheNewestReading() async throws {
     let program = try await ReadingRows.sticks()
     let newest = "the newest reading is of 2026-03-03 08:00; to see it: "

@@ -124,6 +124,18 @@ enum RecordRules {
       #expect(try await here.push(third) == [.accepted(revision: last)])
     }
 
+    StorageRule("aNodeThatKnowsTheCurrentRevisionCanSendAnEarlierVersionAgain") { stand in
+      let (here, there) = (Client(stand), Client(stand))
+      let first = try await here.revision(Sample.change(guid, 1, on: nil, Sample.note("mine")))
+      let second = try await there.revision(Sample.change(guid, 1, on: first, Sample.note("theirs")))
+      let again = Sample.change(guid, 1, on: second, Sample.note("mine"))
+      let third = try await here.revision(again)
+      #expect(third != first && third != second)
+      #expect(try await here.push(again) == [.accepted(revision: third)])
+      var reader = Client(stand)
+      #expect(try await reader.pullAll().flatMap(\.records).map(\.state) == [Sample.note("mine")])
+    }
+
     StorageRule("equalContentIsAcceptedWithTheExistingRevision") { stand in
       let (here, there) = (Client(stand), Client(stand))
       let first = try await here.revision(Sample.change(guid, 1, on: nil, Sample.note("same")))

@@ -14,6 +14,8 @@ struct DatabaseShape {
   let name: String
   /// The tables that identify the database. Each must exist with all of its columns.
   let needed: [InputDatabase.Table]
+  /// Further columns of these tables, which may be missing, by the name of the table.
+  let optionalColumns: [String: [String]]
   /// Further tables, which may be missing or lack columns.
   let others: [InputDatabase.Table]
 
@@ -119,7 +121,8 @@ final class DatabaseSource: InputSource {
     for shape in formats.compactMap({ $0.database }) {
       var tables: [InputDatabase.Table] = []
       for table in shape.needed where try database.columns(of: table) == table.columns {
-        tables.append(table)
+        let all = InputDatabase.Table(table.name, table.columns + (shape.optionalColumns[table.name] ?? []))
+        tables.append(InputDatabase.Table(table.name, try database.columns(of: all)))
       }
       guard tables.count == shape.needed.count else { continue }
       for table in shape.others {

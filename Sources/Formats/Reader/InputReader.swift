@@ -89,9 +89,9 @@ public struct InputReader {
     try input.checkMember()
     rows = try Self.makeRows(self.layout, input: input, of: parser)
     builder = BatchBuilder(format: type(of: parser).id, options: options)
-    if case .table = layout { maxCells = parser.maxCells(below: nil) ?? .max }
     let determinesKind = parser is GenericFormat || parser.decisions.contains { $0.subject == "kind" }
     sticks = determinesKind || type(of: parser).passesOffsetsOn ? nil : SteadySticks()
+    maxCells = limit(below: nil)
     if parser.needsSurvey || ((parser.benefitsFromSurvey || people != nil) && !input.isLive) {
       try survey()
       rows = try Self.makeRows(self.layout, input: input, of: parser)
@@ -259,8 +259,15 @@ public struct InputReader {
     apply(parse(row.closed), row, unknownAt: place)
   }
 
-  /// Passes a row to the format. A row of data with too many cells is rejected. Neither the batch nor the
-  /// format keeps anything of it, unless the format itself rejects the row for another reason.
+  /// The maximum number of filled cells in the rows below a header. A spreadsheet has no delimiters that
+  /// could split a cell, so a cell without a name in it is a remark.
+  private func limit(below header: Row?) -> Int {
+    guard case .table = layout, !input.linesAreRows else { return .max }
+    return parser.maxCells(below: header) ?? .max
+  }
+
+  /// Passes a row to the format. A row of data with too many cells is rejected. The batch keeps no item of
+  /// it, and the format nothing, unless the format itself rejects the row for another reason.
   private mutating func parse(_ row: Row) -> RowVerdict {
     guard row.exceeds(maxCells) else { return parser.read(row, into: &builder) }
     let (mark, before) = (builder.mark(), parser)
@@ -366,7 +373,7 @@ public struct InputReader {
     case .data:
       if !unknownRows.isEmpty { rejectUnknownRows(at: place) }
     case .header:
-      if case .table = layout { maxCells = parser.maxCells(below: row) ?? .max }
+      maxCells = limit(below: row)
       // The rows above a header are its preamble if they consist of words. Rows with a time and a number are
       // data of another table, so they are rejected one by one.
       picker?.observeHeader(row)

@@ -86,7 +86,7 @@ struct CellCopies {
 
   var cells: [Cell]
   let line: Int64
-  private let source: [UInt8]
+  private var source: [UInt8]
 
   init(_ row: Row) {
     cells = row.fields.map { Cell(bytes: Array($0.bytes), shape: $0.shape) }
@@ -99,8 +99,14 @@ struct CellCopies {
 
   /// The row with other bytes in its last cell.
   func replacingLast(by bytes: [UInt8]) -> CellCopies {
+    guard let last = cells.last else { return self }
     var other = self
-    if !other.cells.isEmpty { other.cells[other.cells.count - 1].bytes = bytes }
+    other.cells[cells.count - 1].bytes = bytes
+    // Some formats read an unquoted text from the source of its row.
+    let end = (source.lastIndex { $0 != 0x20 } ?? -1) + 1
+    if source[..<end].suffix(last.bytes.count) == last.bytes[...] {
+      other.source = source[..<end].dropLast(last.bytes.count) + bytes
+    }
     return other
   }
 

@@ -10,7 +10,7 @@ enum ServerAnswer {
   private static let envelope: Set<String> = [
     "status", "statuscode", "code", "subcode", "typename", "message", "description", "error", "errors",
     "error_description", "fault", "result", "data", "ticket", "timestamp", "path", "requestid", "details",
-    "success", "time",
+    "success",
   ]
   /// The names of the lists that hold the items of answers.
   private static let lists: Set<String> = [
@@ -44,14 +44,18 @@ enum ServerAnswer {
         status == 401 || status == 403
           ? "check the token in the address and download the data again" : "download the data again later")
     }
-    guard let text = errorText(members) ?? stateText(members) ?? messageText(members) else { return nil }
+    let state = members.keys.allSatisfy(isKnown) ? stateText(members) : nil
+    guard let text = errorText(members) ?? state ?? messageText(members) else { return nil }
     return answer("the server", text, "check the login or the token, and download the data again")
   }
 
   /// Whether an object has only members of answers without data, or an empty list of items.
   private static func isEnvelope(_ members: [String: JSONValue]) -> Bool {
-    members.allSatisfy { envelope.contains($0.key.lowercased()) || lists.contains($0.key) }
-      || members.contains { lists.contains($0.key) && $0.value == .list([]) }
+    members.keys.allSatisfy(isKnown) || members.contains { lists.contains($0.key) && $0.value == .list([]) }
+  }
+
+  private static func isKnown(_ member: String) -> Bool {
+    envelope.contains(member.lowercased()) || lists.contains(member)
   }
 
   /// The reason for refusing an answer that was fetched from a source. It quotes nothing from the answer,

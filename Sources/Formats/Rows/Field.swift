@@ -181,7 +181,7 @@ struct Row {
   var filledCount: Int { (fields.lastIndex { !$0.trimmed.isEmpty } ?? -1) + 1 }
 
   /// Whether a cell after the first `maxCells` cells has content.
-  @inline(__always) func exceeds(_ maxCells: Int) -> Bool { count > maxCells && !isEmpty(from: maxCells) }
+  @inline(__always) func exceeds(_ maxCells: Int) -> Bool { count > maxCells && filledCount > maxCells }
 
   /// The reason for which a row with more cells than its header is rejected. A part of a split cell is an
   /// additional cell, and the cells after it are under wrong names.

@@ -60,8 +60,11 @@ extension RecordJudge {
   private mutating func apply(_ change: RecordChange) throws -> RecordVerdict {
     let current = try table.current(change.guid)
     // The node repeats a request whose answer was lost. If other nodes have changed the record after this
-    // request, this is not a conflict.
-    if let revision = try table.earlierAnswer(to: change), Self.isCurrent(revision, of: change, current) {
+    // request, this is not a conflict. A change based on the current revision is not such a repetition: the
+    // node knows the present state, and sends its own state again.
+    if change.base != current?.revision, let revision = try table.earlierAnswer(to: change),
+      Self.isCurrent(revision, of: change, current)
+    {
       return .accepted(revision: revision)
     }
     guard let current else { return try store(change, change.state, isKnown: false) }
@@ -93,7 +96,7 @@ extension RecordJudge {
   }
 
   /// Whether a change keeps the content that the client knows, and states another age of its export. After an
-  /// undo of the latest export, an earlier one has the content.
+  /// undo of the latest export, it is an earlier one; after a redo, a later one.
   private static func statesOtherAge(_ change: RecordChange, _ current: CurrentRecord) -> Bool {
     guard let age = change.state.export, let known = current.state.export else { return false }
     return change.base == current.revision && age != known

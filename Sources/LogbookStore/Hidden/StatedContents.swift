@@ -230,9 +230,9 @@ extension StatedContents {
     }
   }
 
-  /// Sends records again that keep their content after the undo of an import. This is done if other stores
-  /// know the content by the age of the undone export. It then has the age of the latest remaining export
-  /// with this content. Another store may know a later export with another content.
+  /// Sends records again that keep their content after the undo of an import. Other stores know such a
+  /// content by the age of the undone export, or a change with this age waits to be sent. Another store may
+  /// know an export between the remaining and the undone one, with another content.
   func sendEarlierAges(after ingest: Int64) throws {
     let remaining = """
       FROM ingest AS w
@@ -240,24 +240,50 @@ extension StatedContents {
         AND NOT EXISTS (SELECT 1 FROM stated_content AS s WHERE s.guid = record.guid)))
       ORDER BY \(ExportAge.generated("w")) DESC, \(ExportAge.modified("w")) DESC LIMIT 1
       """
-    let isKnownByUndoneAge = """
-      guid IN (SELECT guid FROM record WHERE ingest = ?1 UNION SELECT guid FROM ingest_record WHERE ingest = ?1)
-      AND deleted = 0 AND conflict IS NULL AND version = version_synced AND \(ContentExport.isImported)
-      AND \(ContentExport.agreedAge)
-        = (SELECT \(ExportAge.generated("u")), \(ExportAge.modified("u")) FROM ingest AS u WHERE u.id = ?1)
-      AND \(ContentExport.agreedAge)
-        > (SELECT \(ExportAge.generated("w")), \(ExportAge.modified("w")) \(remaining))
-      """
-    // A redo must find the records of the undone import, although another one becomes their writer.
+    let undone =
+      "(SELECT \(ExportAge.generated("u")), \(ExportAge.modified("u")) FROM ingest AS u WHERE u.id = ?1)"
+    let guids = try String.fetchAll(
+      database.cachedStatement(
+        sql: """
+          SELECT guid FROM record
+          WHERE guid IN (SELECT guid FROM record WHERE ingest = ?1 UNION SELECT guid FROM ingest_record WHERE ingest = ?1
+              UNION SELECT guid FROM stated_content WHERE ingest = ?1)
+            AND deleted = 0 AND conflict IS NULL AND \(ContentExport.isImported)
+            AND CASE WHEN version = version_synced THEN \(ContentExport.agreedAge) = \(undone)
+              ELSE ingest = ?1 OR sent IS NOT NULL END
+            AND \(undone) > (SELECT \(ExportAge.generated("w")), \(ExportAge.modified("w")) \(remaining))
+          """), arguments: [ingest])
+    for guid in guids {
+      // A redo or a later undo must find the records of each import, although another one becomes their
+      // writer.
+      try linkWriter(of: guid)
+      try database.executeCached(
+        sql: "UPDATE record SET version = version + 1, ingest = (SELECT w.id \(remaining)) WHERE guid = ?2",
+        arguments: [ingest, guid])
+    }
+  }
+
+  /// Updates what this store knows about the content of a record before it adopts an equal content with
+  /// another age of the export. The import of this store that wrote the content still states it. What another
+  /// store stated by a later age no longer holds.
+  func storeOtherAge(_ age: ExportAge, of guid: String) throws {
+    try linkWriter(of: guid)
     try database.executeCached(
       sql: """
-        INSERT INTO ingest_record (ingest, guid) SELECT ?1, guid FROM record WHERE \(isKnownByUndoneAge)
+        DELETE FROM stated_content WHERE guid = ?1 AND ingest IN (
+          SELECT s.ingest FROM stated_content AS s JOIN record ON record.guid = s.guid JOIN ingest AS w ON w.id = s.ingest
+          WHERE s.guid = ?1 AND \(Self.isCurrent) AND \(ExportOrigin.isOrigin("w"))
+            AND (\(ExportAge.generated("w")), \(ExportAge.modified("w"))) > (?2, ?3))
+        """, arguments: [guid, age.generated, age.modified])
+  }
+
+  /// Lists a record for the import that wrote it.
+  private func linkWriter(of guid: String) throws {
+    try database.executeCached(
+      sql: """
+        INSERT INTO ingest_record (ingest, guid) SELECT ingest, guid FROM record WHERE guid = ? AND ingest IS NOT NULL
         ON CONFLICT DO NOTHING
-        """, arguments: [ingest])
-    try database.executeCached(
-      sql: """
-        UPDATE record SET version = version + 1, ingest = (SELECT w.id \(remaining)) WHERE \(isKnownByUndoneAge)
-        """, arguments: [ingest])
+        """, arguments: [guid])
   }
 
   /// The records whose content `restoreContents` writes.

@@ -140,6 +140,11 @@ extension SyncTransaction {
       return try SourceDeletions.storeValid(besides: remote.state, of: remote.guid, database)
     }
     try StatedContents(database).storeContent(of: record, replacedBy: remote.state)
+    if let age = remote.state.export, record.isImportedOnly, record.state.agrees(with: remote.state),
+      record.base?.export != age
+    {
+      try StatedContents(database).storeOtherAge(age, of: record.guid)
+    }
     if record.isPending { try endUnsentVersion(record.guid) }
     try database.executeCached(
       sql: """

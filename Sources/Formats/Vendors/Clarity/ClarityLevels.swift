@@ -31,7 +31,8 @@ struct ClarityLevels {
 
   private static let lowStems = [
     "low", "niedrig", "tief", "bajo", "baja", "bas", "basse", "basso", "bassa", "laag", "baix", "lav", "låg",
-    "matala", "nisk", "nízk", "nízky", "nizk", "nizak", "alacsony", "jos", "düşük", "χαμηλ", "ниск", "низк", "низьк",
+    "matala", "nisk", "nízk", "nízky", "nizk", "nizak", "alacsony", "jos", "düşük", "χαμηλ", "ниск", "низк",
+    "низьк",
     "נמוך", "madal", "낮음", "低",
   ]
   private static let highStems = [

@@ -34,6 +34,9 @@ struct D1NAMOFormat: ExportFormat {
     model = options.device ?? "D1NAMO"
   }
 
+  // Commas in the comment of the last column are not quoted.
+  func maxCells(below header: Row?) -> Int? { nil }
+
   var needsSurvey: Bool { units.isUndecided }
 
   mutating func survey(_ row: Row) {

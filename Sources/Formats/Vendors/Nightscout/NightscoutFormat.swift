@@ -27,6 +27,9 @@ struct NightscoutFormat: ExportFormat {
   private static let identityPrefix = "glucoport."
   private static let memberNames = names + GlucoportColumns.names.map { identityPrefix + $0 }
 
+  /// The source of treatments that xDrip4iOS has not sent to a site.
+  private static let appSource = "xDrip4iOS file"
+
   /// The model of entries without a device.
   private static let unnamedDevice: StaticString = "Nightscout"
 
@@ -206,7 +209,9 @@ extension NightscoutFormat {
     let time = shown(instant, document)
     let id = sourceID(document)
     let hasID = ownID(document) != nil
-    let source = NightscoutTreatment.source(of: document)
+    // The app adds the id of the site when it sends a treatment, so a later export has it. Before, the source
+    // differs from that of the site, so that a treatment without and with an id counts once.
+    let source = !hasID && document.isOfApp ? Self.appSource : NightscoutTreatment.source(of: document)
     let made = parts.isEmpty ? [] : Set(content.records.map { NightscoutTreatment.guid(id, $0.part) })
     for (kind, part, fields) in content.records {
       // A record is left out if a `NightscoutPart` of the treatment has the same record, or replaces the main
@@ -361,6 +366,12 @@ private struct NightscoutRow: NightscoutFields {
   let columns: NamedColumns
 
   @inline(__always) subscript(member: NightscoutMember) -> Field { row[columns[member.place]] }
+
+  /// Whether this is a treatment as xDrip4iOS exports it: no site has stored it in this form.
+  var isOfApp: Bool {
+    !self[.eventTime].isEmpty
+      && [NightscoutMember.createdAt, .date, .timestamp, .mills].allSatisfy { self[$0].isEmpty }
+  }
 }
 
 extension Field: NightscoutValue {

@@ -281,7 +281,7 @@ extension SibionicsFormat {
       "sensor readings; of a hospital with the name of the sensor"
     ],
     notRead: [
-      "the institution and the person in the header of a hospital",
+      "the institution in the header of a hospital",
       "a table in mmol/L with most values below 3, which is refused: it is that of a ketone sensor",
     ])
 }

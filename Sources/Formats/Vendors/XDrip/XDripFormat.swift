@@ -18,6 +18,7 @@ struct XDripFormat: ExportFormat {
   static let database: DatabaseShape? = DatabaseShape(
     name: "xdrip",
     needed: [InputDatabase.Table("BgReadings", ["timestamp", "calculated_value"])],
+    optionalColumns: ["BgReadings": ["snyced"]],
     others: [
       InputDatabase.Table("BloodTest", ["timestamp", "mgdl", "source", "state"]),
       InputDatabase.Table(
@@ -28,11 +29,11 @@ struct XDripFormat: ExportFormat {
 
   private static let names = [
     "database", "table", "timestamp", "calculated_value", "mgdl", "source", "state", "carbs", "insulin",
-    "eventType", "notes", "uuid", "insulinJSON",
+    "eventType", "notes", "uuid", "insulinJSON", "snyced",
   ]
   private enum Name {
     static let database = 0, table = 1, time = 2, sensor = 3, blood = 4, source = 5, state = 6
-    static let carbs = 7, insulin = 8, event = 9, notes = 10, id = 11, injections = 12
+    static let carbs = 7, insulin = 8, event = 9, notes = 10, id = 11, injections = 12, ignored = 13
   }
 
   /// The bit in a blood test's state that the app removes if a person deletes the test.
@@ -45,6 +46,8 @@ struct XDripFormat: ExportFormat {
   private let model: String
   private let glucose = GlucoseReader(unit: .milligramsPerDecilitre)
   private var zoneOffsets: ZoneOffsets
+  /// The number of sensor readings that the app leaves out of its statistics. Its column is named `snyced`.
+  private var ignored = 0
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
     database?.isFirst(in: head) == true ? Recognition(.objects(columns: names)) : nil
@@ -56,6 +59,15 @@ struct XDripFormat: ExportFormat {
   }
 
   var decisions: [Decision] { [.unit(.milligramsPerDecilitre)] }
+
+  var warnings: [String] {
+    ignored == 0
+      ? []
+      : [
+        "\(counted(ignored, "sensor reading")) left out of the app's statistics, as a person chose, \(ignored == 1 ? "counts" : "count") here; "
+          + "'glucoport reading hide' hides readings"
+      ]
+  }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
     if row[Name.database].equals("xdrip") { return .header }
@@ -90,12 +102,14 @@ struct XDripFormat: ExportFormat {
 }
 
 extension XDripFormat {
-  private func readSensor(_ row: Row, tick: Int64, at time: ShownTime, into out: inout BatchBuilder) {
+  private mutating func readSensor(_ row: Row, tick: Int64, at time: ShownTime, into out: inout BatchBuilder)
+  {
     let cell = row[Name.sensor]
     if cell.isEmpty { return out.skip("sensor reading without a value") }
     if let number = cell.jsonNumber, number <= Self.noValue {
       return out.skip("sensor reading without a value")
     }
+    if row[Name.ignored].equals("1") { ignored += 1 }
     add(.cbg, cell, tick: tick, at: time, row, into: &out)
   }
 
@@ -200,6 +214,6 @@ extension XDripFormat {
       "calibrations, which are counted: most are a blood test, too",
       "raw values, predictions and settings",
       "start and stop of a sensor, and deleted blood tests, which are counted",
-      "whether a value was left out of the app's statistics: it counts here",
+      "that a person left a value out of the app's statistics, which a warning reports",
     ])
 }
