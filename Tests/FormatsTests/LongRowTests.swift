@@ -31,12 +31,25 @@ import Testing
     #expect(export.rejections.map(\.reason) == [Row.tooManyCells])
   }
 
+  /// Some programs end each row with a delimiter that their header does not have.
   @Test(arguments: [",", ",,,", ", ,"])
-  func aRowWithAdditionalEmptyCellsAtItsEndIsRead(_ end: String) throws {
+  func rowsWithAdditionalEmptyCellsAtTheirEndsAreRead(_ end: String) throws {
     let export = try TextExport(
-      Self.header + Self.meal(1, "", "4.5", "41", end: end + "\n") + Self.meal(2, "", "6.5", "45"))
+      Self.header + Self.meal(1, "", "4.5", "41", end: end + "\n")
+        + Self.meal(2, "", "6.5", "45", end: end + "\n"))
     #expect(Self.amounts(export) == [.number(4.5), .number(6.5), .number(41), .number(45)])
     #expect(export.rejections.isEmpty)
+  }
+
+  /// The last cell of a row may be empty. Then only the number of cells shows that a text was split.
+  @Test(arguments: ["lunch, 30", "a, b, c"])
+  func aSplitRowWhoseLastCellsAreEmptyIsRejected(_ notes: String) throws {
+    let header = Self.header.replacing("utcOffset\n", with: "utcOffset,pumpId,reason\n")
+    let export = try TextExport(
+      header + Self.meal(1, "soup", "4.5", "41", end: ",,\n") + Self.meal(2, notes, "6.5", "45", end: ",,\n")
+        + Self.meal(3, "", "7.5", "47", end: ",,\n"))
+    #expect(Self.amounts(export) == [.number(4.5), .number(7.5), .number(41), .number(47)])
+    #expect(export.rejections.map(\.line) == [3])
   }
 
   /// The last line is compared with the rows before it, except those that were rejected.

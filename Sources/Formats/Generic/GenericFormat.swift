@@ -335,6 +335,9 @@ struct GenericFormat: ExportFormat {
 
   mutating func finish(into out: inout BatchBuilder) { lateSources?.finish(into: &out) }
 
+  // People write such tables by hand, with any number of delimiters at the ends of lines.
+  static var rowsHaveOneWidth: Bool { false }
+
   // The rows of some programs begin with a cell that the header does not name.
   func maxCells(below header: Row?) -> Int? { header == nil ? nil : headerCount }
 

@@ -55,6 +55,10 @@ protocol ExportFormat: SendableMetatype {
   /// The page for people, as `glucoport formats NAME` prints it. A test fails for a format without a page.
   static var page: FormatPage { get }
 
+  /// Whether a row with more cells than the header and the first row of data is certainly split, although its
+  /// last cells are empty.
+  static var rowsHaveOneWidth: Bool { get }
+
   /// Whether the format itself applies `--where` to its rows.
   static var picksRows: Bool { get }
 
@@ -159,6 +163,7 @@ extension ExportFormat {
   var generatedAt: Int64? { nil }
   var failureAtEnd: Failure? { nil }
   func maxCells(below header: Row?) -> Int? { header?.filledCount }
+  static var rowsHaveOneWidth: Bool { true }
   mutating func finish(into out: inout BatchBuilder) {}
 }
 

@@ -39,6 +39,11 @@ public struct InputReader {
   private let layout: Layout
   /// The number of cells that a row may fill.
   private var maxCells = Int.max
+  /// The number of cells in the header; not limited for inputs whose rows may have any number of cells.
+  private var headerCells = Int.max
+  /// The number of cells in the header, or in the first row of data below it if that has more. It is not
+  /// limited until that row is read.
+  private var usualCells = Int.max
   private var picker: RowPicker?
   /// The filter for the rows of one person, if the input may hold rows of several people.
   private var people: (any PeopleFilter)?
@@ -91,7 +96,7 @@ public struct InputReader {
     builder = BatchBuilder(format: type(of: parser).id, options: options)
     let determinesKind = parser is GenericFormat || parser.decisions.contains { $0.subject == "kind" }
     sticks = determinesKind || type(of: parser).passesOffsetsOn ? nil : SteadySticks()
-    maxCells = limit(below: nil)
+    setLimits(below: nil)
     if parser.needsSurvey || ((parser.benefitsFromSurvey || people != nil) && !input.isLive) {
       try survey()
       rows = try Self.makeRows(self.layout, input: input, of: parser)
@@ -259,17 +264,27 @@ public struct InputReader {
     apply(parse(row.closed), row, unknownAt: place)
   }
 
-  /// The maximum number of filled cells in the rows below a header. A spreadsheet has no delimiters that
+  /// Sets the number of cells that the rows below a header may have. A spreadsheet has no delimiters that
   /// could split a cell, so a cell without a name in it is a remark.
-  private func limit(below header: Row?) -> Int {
-    guard case .table = layout, !input.linesAreRows else { return .max }
-    return parser.maxCells(below: header) ?? .max
+  private mutating func setLimits(below header: Row?) {
+    (maxCells, usualCells, headerCells) = (.max, .max, .max)
+    guard case .table = layout, !input.linesAreRows, let limit = parser.maxCells(below: header) else {
+      return
+    }
+    maxCells = limit
+    if type(of: parser).rowsHaveOneWidth { headerCells = header?.count ?? limit }
   }
 
   /// Passes a row to the format. A row of data with too many cells is rejected. The batch keeps no item of
   /// it, and the format nothing, unless the format itself rejects the row for another reason.
   private mutating func parse(_ row: Row) -> RowVerdict {
-    guard row.exceeds(maxCells) else { return parser.read(row, into: &builder) }
+    guard row.exceeds(maxCells) || row.count > usualCells else {
+      let verdict = parser.read(row, into: &builder)
+      if usualCells == .max, headerCells < .max, case .data = verdict {
+        usualCells = max(headerCells, row.count)
+      }
+      return verdict
+    }
     let (mark, before) = (builder.mark(), parser)
     let verdict = parser.read(row, into: &builder)
     guard case .data = verdict, !builder.hasOnlyRejections(since: mark) else { return verdict }
@@ -373,7 +388,7 @@ public struct InputReader {
     case .data:
       if !unknownRows.isEmpty { rejectUnknownRows(at: place) }
     case .header:
-      maxCells = limit(below: row)
+      setLimits(below: row)
       // The rows above a header are its preamble if they consist of words. Rows with a time and a number are
       // data of another table, so they are rejected one by one.
       picker?.observeHeader(row)

@@ -75,6 +75,9 @@ struct LibreViewFormat: ExportFormat {
   }
 
   /// The person that the first of these names states: the patient, or the creator of the export.
+  /// Decimal commas became separators in some files. This format reads or rejects such rows itself.
+  static var rowsHaveOneWidth: Bool { false }
+
   static func statedPersons(named names: [String]) -> [StatedPerson] {
     names.first.flatMap { StatedPerson(label: $0, of: id) }.map { [$0] } ?? []
   }
