@@ -84,14 +84,13 @@ extension NightscoutFields {
     return ShownTime(DeviceTime(seconds: instant.seconds), utcOffset: minutes.map { Int32($0 * 60) })
   }
 
-  /// The UTC offset of the person in seconds; nil if it is unknown. Servers convert times to UTC and then
-  /// write 0 into `utcOffset`. So an offset of 0 with a time in UTC states nothing.
+  /// The UTC offset of the person in seconds; nil if it is unknown. An offset of 0 states nothing, since a
+  /// server in UTC writes it into documents without an offset, and converts the times of others.
   @inlinable func offset(nextTo text: Value) -> Int32? {
-    let isUTC = text.endsInZ
     if let minutes = self[.utcOffset].jsonNumber, abs(minutes) < 1440, minutes != 0 {
       return Int32(minutes * 60)
     }
-    guard !isUTC, !text.isEmpty, let offset = text.statedOffset, offset != 0 else { return nil }
+    guard !text.endsInZ, !text.isEmpty, let offset = text.statedOffset, offset != 0 else { return nil }
     return offset
   }
 }

@@ -55,7 +55,7 @@ protocol ExportFormat: SendableMetatype {
   /// The page for people, as `glucoport formats NAME` prints it. A test fails for a format without a page.
   static var page: FormatPage { get }
 
-  /// Whether a row with more cells than the header and the first row of data is certainly split, although its
+  /// Whether a row with more cells than the header and most rows below it is certainly split, although its
   /// last cells are empty.
   static var rowsHaveOneWidth: Bool { get }
 

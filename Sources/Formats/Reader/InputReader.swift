@@ -41,8 +41,9 @@ public struct InputReader {
   private var maxCells = Int.max
   /// The number of cells in the header; not limited for inputs whose rows may have any number of cells.
   private var headerCells = Int.max
-  /// The number of cells in the header, or in the first row of data below it if that has more. It is not
-  /// limited until that row is read.
+  private var hasHeader = false
+  /// The number of cells in the header, or in most rows below it if they have more. For a header after the
+  /// head of the input, the first row of data shows it. It is not limited until that row is read.
   private var usualCells = Int.max
   private var picker: RowPicker?
   /// The filter for the rows of one person, if the input may hold rows of several people.
@@ -272,7 +273,24 @@ public struct InputReader {
       return
     }
     maxCells = limit
-    if type(of: parser).rowsHaveOneWidth { headerCells = header?.count ?? limit }
+    guard type(of: parser).rowsHaveOneWidth else { return }
+    headerCells = header?.count ?? limit
+    // The head is only searched for the first header, since a hostile input may have many.
+    if let header, !hasHeader { usualCells = widthInHead(below: header) ?? .max }
+    hasHeader = header != nil
+  }
+
+  /// The most frequent number of cells of the rows below a header in the head of the input. Rows with fewer
+  /// cells than the header are ignored. Nil if the head lacks the header or such rows.
+  private func widthInHead(below header: Row) -> Int? {
+    guard case .table(let delimiter) = layout else { return nil }
+    let (rows, name) = (input.head.rows(delimiter), header[0].text)
+    guard let index = rows.firstIndex(where: { $0.count == header.count && $0.first == name }) else {
+      return nil
+    }
+    var counts: [Int: Int] = [:]
+    for row in rows[(index + 1)...] where row.count >= header.count { counts[row.count, default: 0] += 1 }
+    return counts.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key
   }
 
   /// Passes a row to the format. A row of data with too many cells is rejected. The batch keeps no item of
