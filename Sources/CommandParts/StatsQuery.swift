@@ -83,6 +83,12 @@ package struct StatsQuery {
     options.since = start?.instant
     options.until = try end.map { try possibleEnd($0.instant) }
     shown = (start?.shown, end?.shown)
+    guard end == nil, let last = try newestItem(), last.utc >= options.since ?? last.utc else { return }
+    // On a journey, an earlier item may show a later day.
+    var (recent, latest) = (try shownItems, last.shown)
+    recent.since = last.utc - DeviceTime.largestDifference
+    try store.forEachItem(recent) { latest = max(latest, $0.deviceTime.seconds) }
+    try endPeriod(onDayOf: (last.utc, latest))
   }
 
   /// Sets the period of this length that ends with the newest visible reading, and includes the records of
@@ -91,19 +97,29 @@ package struct StatsQuery {
   /// record.
   package mutating func setPeriod(_ span: SpanArgument) throws {
     guard let last = try newestItem({ $0.recordKinds = [] }) ?? newestItem() else { return }
-    let midnight = Self.midnight(last.shown)
-    let newest = try newestItem { $0.limitShown(since: nil, until: midnight + 86400) }?.utc ?? last.utc
-    options.until = newest + 1
+    let newest = try endPeriod(onDayOf: last)
     if let days = span.days {
-      // The clock of the newest item may have shown another day than a clock in the logbook's zone. So the
-      // period is limited by shown times, too.
-      shown = (midnight - (days - 1) * 86400, midnight + 86400)
-      options.since = instant(midnight - (days - 1) * 86400)
-      // East of the logbook's zone, the last shown day may not have begun there at the newest item.
-      options.until = max(min(newest + 1, instant(midnight + 86400)), instant(midnight) + 1)
+      shown.since = Self.midnight(last.shown) - (days - 1) * 86400
+      options.since = instant(Self.midnight(last.shown) - (days - 1) * 86400)
     } else {
       options.since = newest - span.seconds
+      options.until = newest + 1
+      shown = (nil, nil)
     }
+  }
+
+  /// Ends the period with the newest item of the day that `last` shows. A clock in the logbook's zone may
+  /// show another day then, so the period is limited by shown times, too.
+  ///
+  /// - Returns: the instant of the newest item of that day.
+  @discardableResult
+  private mutating func endPeriod(onDayOf last: (utc: Int64, shown: Int64)) throws -> Int64 {
+    let midnight = Self.midnight(last.shown)
+    let newest = try newestItem { $0.limitShown(since: nil, until: midnight + 86400) }?.utc ?? last.utc
+    shown.until = midnight + 86400
+    // East of the logbook's zone, the last shown day may not have begun there at the newest item.
+    options.until = max(min(newest + 1, instant(midnight + 86400)), instant(midnight) + 1)
+    return newest
   }
 
   /// Sets the period of `count` days that ends where another period begins, for a comparison. The curves of

@@ -30,7 +30,7 @@ package struct ClockJudgement: Sendable {
   /// daylight-saving time, or on a journey.
   package var isOffByHours: Bool {
     let rest = abs(difference) % 3600
-    return isOff && abs(difference) <= 26 * 3600 + Self.thresholdSeconds
+    return isOff && abs(difference) <= DeviceTime.largestDifference + Self.thresholdSeconds
       && min(rest, 3600 - rest) <= Self.thresholdSeconds
   }
 

@@ -149,8 +149,6 @@ extension CountableItem {
   /// equal amounts within one minute 3 times, but within 5 minutes 28 times. So a longer window would join
   /// more items that are different.
   static let windowSeconds: Int64 = 60
-  /// The maximum distance of two instants with equal shown times: no two zones' offsets differ by more.
-  package static let maxInstantSeconds: Int64 = 26 * 3600
 
   /// Whether the two items can describe the same dose, meal or measurement: they have different sources,
   /// equal amounts, and times within a minute.
@@ -191,7 +189,7 @@ extension CountableItem {
     if distance < Self.windowSeconds { return true }
     // An algorithm delivers equal doses within minutes, so two of its doses with equal shown times at
     // different instants may be two doses.
-    return !isAutomatic && !other.isAutomatic && distance <= Self.maxInstantSeconds
+    return !isAutomatic && !other.isAutomatic && distance <= DeviceTime.largestDifference
       && abs(shown - other.shown) < Self.windowSeconds
   }
 

@@ -135,7 +135,7 @@ package struct CountedOnce<Payload> {
   }
 
   private func isReady(_ entry: PendingItem) -> Bool {
-    newest - entry.instant > CountableItem.maxInstantSeconds + CountableItem.windowSeconds
+    newest - entry.instant > DeviceTime.largestDifference + CountableItem.windowSeconds
       || entries.count - first > Self.maxPending
   }
 

@@ -8,6 +8,9 @@
   /// 0001-01-01T00:00:00, the first time that a text can state.
   package static let first = DeviceTime(seconds: -62_135_596_800)
 
+  /// The largest difference in seconds between two clocks that show the same moment: from UTC-12 to UTC+14.
+  @inlinable package static var largestDifference: Int64 { 26 * 3600 }
+
   /// The civil time at these seconds.
   @inlinable public init(seconds: Int64) { self.seconds = seconds }
 

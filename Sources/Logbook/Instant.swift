@@ -64,8 +64,8 @@
   package init(now: Int64?) {
     // 1990-01-01: no reading of a meter with a correct clock is older.
     earliest = 631_152_000
-    // 26 hours are added, since a device in any zone can show tomorrow's date.
-    latest = now.map { $0 + 26 * 3600 } ?? .max
+    // A device in any zone can show tomorrow's date.
+    latest = now.map { $0 + DeviceTime.largestDifference } ?? .max
   }
 
   /// Whether this instant, in UTC seconds, is plausible.

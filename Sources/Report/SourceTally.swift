@@ -196,8 +196,6 @@ struct SourceTally: Sendable {
   /// counted in whole minutes.
   private static let minuteSeconds: Int64 = 60
   private static let windowSeconds: Int64 = 60
-  /// The maximum difference between the offsets of two zones, in seconds.
-  private static let maxShiftSeconds: Int64 = 26 * 3600
   /// The maximum time difference in seconds that shows a copy if both sources have items on fewer than
   /// `minDays` days.
   private static let maxShiftSecondsOfAFewDays: Int64 = 12 * 3600
@@ -326,7 +324,7 @@ extension SourceTally {
         let pair = pair(other.source, amount.source)
         let isLater = pair.second == amount.source
         let distance = isLater ? amount.shown - other.shown : other.shown - amount.shown
-        guard abs(distance) <= Self.maxShiftSeconds, let shift = shift(distance) else { continue }
+        guard abs(distance) <= DeviceTime.largestDifference, let shift = shift(distance) else { continue }
         shifts[pair, default: [:]][day, default: [:]][shift, default: Shift()].add(
           amount.key, distance)
       }

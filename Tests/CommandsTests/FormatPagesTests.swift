@@ -69,6 +69,41 @@ import Testing
     #expect(try ManualPage("glucoport-formats.1").section("Ss Formats") == list)
   }
 
+  // MARK: README.md
+
+  /// The rows of the tables in `README.md`, made from the registers.
+  ///
+  /// - Parameter recorded: what the last column of the table of meters states about a driver.
+  private func readmeRows(recorded: (String) -> String?) -> [String] {
+    let formats = FormatRegister.all.map { "| `\($0.id)` | \($0.title): \($0.summary) |" }
+    let drivers = DriverRegister.all.map {
+      "| `\($0.id)` | \($0.name) | \(recorded($0.id) ?? "nothing") |"
+    }
+    return formats + drivers
+  }
+
+  /// With the environment variable `GLUCOPORT_REWRITE_GOLDEN=1`, this test rewrites the rows that are there.
+  /// The row of a new format or driver is added by hand, with only its name. Review the change and commit it.
+  @Test func theTablesOfTheReadmeAreMadeFromTheRegisters() throws {
+    let file = Repository.root.appending(path: "README.md")
+    var lines = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
+    let places = lines.indices.filter { lines[$0].hasPrefix("| `") }
+    var evidence: [String: String] = [:]
+    for place in places {
+      let cells = lines[place].split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+      if cells.count == 3 { evidence[cells[0]] = cells[2] }
+    }
+    let rows = readmeRows { evidence["`\($0)`"] }
+    try #require(places.count == rows.count, "rows of the README")
+    if ProcessInfo.processInfo.environment["GLUCOPORT_REWRITE_GOLDEN"] == "1" {
+      for (place, row) in zip(places, rows) { lines[place] = row }
+      try lines.joined(separator: "\n").write(to: file, atomically: true, encoding: .utf8)
+    }
+    #expect(places.map { lines[$0] } == rows)
+  }
+
+  // MARK: Pairs of sources
+
   /// The pairs of sources that the page lists, each with the ids of its two formats and the lines of its
   /// description.
   private func pairs() throws -> [(names: [String], text: [String])] {

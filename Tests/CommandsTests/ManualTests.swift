@@ -178,14 +178,6 @@ import Testing
     }
   }
 
-  @Test func theReadmeListsExactlyTheFormatsAndDrivers() throws {
-    let readme = try String(contentsOf: Repository.root.appending(path: "README.md"), encoding: .utf8)
-    let rows = readme.matches(of: /(?m)^\| `([^`]+)` \|/).map { String($0.1) }
-    let known = FormatRegister.all.map { $0.id } + DriverRegister.all.map { $0.id }
-    // A format and a driver may have the same id, so the README may list an id twice.
-    #expect(rows.sorted() == known.sorted())
-  }
-
   @Test func everyCrossReferenceInTheManualNamesAnExistingPage() throws {
     let pages = try ManualPage.names()
     for name in pages {
@@ -426,7 +418,7 @@ private struct Answer {
 }
 
 /// Paths of files in the repository.
-private enum Repository {
+enum Repository {
   static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
   static let samples = root.appending(path: "Samples")

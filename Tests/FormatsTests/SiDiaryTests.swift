@@ -39,6 +39,21 @@ import Testing
     #expect(export.recordTexts == [#"note 2026-05-14T19:20:00 {"text":"pizza; half \"big\"\nlater more"}"#])
   }
 
+  @Test func aTableWithCommasHasNoAmountsSplitAtACommaAndKeepsItsQuotedRemarks() throws {
+    let header = Self.header.replacing(";", with: ",")
+    let rows = [
+      "14.05.2026,19:20,,,,2.5,\"pizza, half\"", "14.05.2026,20:05,,,30,5,,lunch", "14.05.2026,21:00,,118,,,",
+    ]
+    let export = try TextExport(header + rows.joined(separator: "\n") + "\n")
+    #expect(export.readings.count == 1)
+    #expect(
+      export.recordTexts == [
+        #"insulin 2026-05-14T19:20:00 {"subtype":"rapid","units":2.5}"#,
+        #"note 2026-05-14T19:20:00 {"text":"pizza, half"}"#,
+      ])
+    #expect(export.rejections.map(\.line) == [3])
+  }
+
   @Test(arguments: [
     "Day;Time;GHI;DNI\n", "day;time;bg_level\n", "DAY;TIME\n", "DAY;TIME;WEIGHT_KG\n", "TIME;DAY;BG_LEVEL\n",
   ])

@@ -108,6 +108,18 @@ import Testing
     #expect(try TextExport(bytes: usual).warnings == [])
   }
 
+  /// A value of 39 is the lowest that the app calculates.
+  @Test func readingsWithTheErrorValueOfXDripAreReported() throws {
+    func warnings(_ value: Int) throws -> [String] {
+      let rows = "INSERT INTO BgReadings VALUES (1767251104585, 120), (1767251404585, \(value))"
+      let export = try TextExport(bytes: DatabaseWriter.database(Self.create + rows))
+      #expect(export.readings.count == 2)
+      return export.warnings
+    }
+    #expect(try warnings(38).map { $0.hasPrefix("1 sensor reading with 38 mg/dL") } == [true])
+    #expect(try warnings(39) == [])
+  }
+
   @Test func anXDripBackupWithoutReadingsIsAnEmptyExport() throws {
     let (readings, rejections, end) = try ScratchFile(DatabaseWriter.database(Self.create)).readings()
     #expect(readings.isEmpty && rejections.isEmpty && end == .whole)

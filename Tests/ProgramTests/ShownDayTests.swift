@@ -110,4 +110,33 @@ import Testing
     let after = try await program.run("list", "--format", "ndjson", "--since", "2026-05-06T22:00:01+02:00")
     #expect(try values(after) == [105, 106, 107])
   }
+
+  /// In Madrid, the newest reading in Tokyo shows the next day, and the one in San Francisco the day before.
+  /// The newest sensor value is less than 5 minutes before midnight.
+  @Test(arguments: [
+    ("smbg", "2026-05-08T05:00:00+09:00", "2026-05-07T22:00:01Z"),
+    ("smbg", "2026-05-07T22:00:00-07:00", "2026-05-07T22:00:00Z"),
+    ("cbg", "2026-05-07T23:57:00+02:00", "2026-05-07T21:57:01Z"),
+  ])
+  func aPeriodWithoutAnEndEndsOnTheDayThatItsNewestItemShows(kind: String, newest: String, until: String)
+    async throws
+  {
+    let program = try Program()
+    let rows = Self.rows.split(separator: "\n").prefix(4) + ["\(newest),108\n"]
+    let outcome = try await program.run(
+      "import", "-", "--kind", kind, "--timezone", "Europe/Madrid", input: rows.joined(separator: "\n"))
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let figures = try await program.run("stats", "--since", "2026-05-04", "--json").objects()
+    #expect(figures.first?["until"] as? String == until)
+  }
+
+  /// The day in Tokyo is later than the day of the newest reading, which is in San Francisco.
+  @Test func aPeriodWithoutAnEndHasTheItemsOfALaterShownDay() async throws {
+    let program = try Program()
+    let rows = "time,glucose (mg/dL)\n2026-05-08T08:00:00+09:00,104\n2026-05-07T19:00:00-07:00,106\n"
+    _ = try await program.run("import", "-", "--kind", "smbg", "--timezone", "Europe/Madrid", input: rows)
+    let table = try await program.run("stats", "--since", "2026-05-04", "--by", "day", "--format", "csv")
+      .output
+    #expect(table.contains("2026-05-08") && table.contains("2026-05-07"), "\(table)")
+  }
 }

@@ -16,7 +16,7 @@ import Logbook
 struct DateOrderSurvey {
   /// The maximum number of seconds by which a row may be later than the export. The two times may be of
   /// different zones, and a clock may be wrong.
-  private static let slack: Int64 = 26 * 3600
+  private static let slack = DeviceTime.largestDifference
   /// The minimum number of sensor readings whose continuity is accepted as a proof of the order.
   private static let minForContinuity = 10
 

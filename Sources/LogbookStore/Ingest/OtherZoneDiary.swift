@@ -18,8 +18,6 @@ struct OtherZoneDiary {
   static let minShared = 10
   /// The minimum number of different amounts of these items, if only their distance is constant.
   private static let minAmounts = 3
-  /// The maximum distance of two shown times in seconds. No two zones differ by more.
-  private static let maxDistance: Int64 = 26 * 3600
   /// The offsets of all zones are multiples of this number of seconds.
   private static let step: Int64 = 900
   /// The maximum number of distances that are examined: those with the most pairs.
@@ -42,7 +40,8 @@ struct OtherZoneDiary {
   ///
   /// - Parameter times: a range of shown times with all new items of the import.
   init?(_ database: Database, ingest: Int64, _ times: ClosedRange<Int64>) throws {
-    let range = times.lowerBound - Self.maxDistance...times.upperBound + Self.maxDistance
+    let range =
+      times.lowerBound - DeviceTime.largestDifference...times.upperBound + DeviceTime.largestDifference
     items = try DiaryItem.all(database, ingest: ingest, range)
     let found = pairsByDistance()
     let counts = found.mapValues { count($0) }
@@ -72,11 +71,13 @@ struct OtherZoneDiary {
     for (index, item) in items.enumerated() where item.isNew {
       guard let equal = earlier[item.content] else { continue }
       var next = first[item.content] ?? 0
-      while next < equal.count, items[equal[next]].time < item.time - Self.maxDistance { next += 1 }
+      while next < equal.count, items[equal[next]].time < item.time - DeviceTime.largestDifference {
+        next += 1
+      }
       first[item.content] = next
       for other in equal[next...].prefix(Self.maxEqual) {
         let distance = items[other].time - item.time
-        if distance > Self.maxDistance { break }
+        if distance > DeviceTime.largestDifference { break }
         if distance % Self.step == 0 { found[distance, default: []].append((index, other)) }
       }
     }

@@ -441,15 +441,11 @@ extension ReadingWriter {
 /// Detects that a device started to count again from the beginning. After such a reset, the same tick
 /// identifies two different readings.
 enum CounterReset {
-  /// The largest difference of two shown times that setting the clock to another zone can cause, in seconds.
-  /// A larger difference between readings with the same tick shows that the device was reset.
-  private static let longestShift: Int64 = 26 * 3600
-
   /// Whether a reading is another one than the stored reading with the same tick. Their shown times then
   /// differ by more than a change of zone can cause.
   @inline(__always)
   static func isAnother(_ reading: Reading, thanShownAt stored: Int64) -> Bool {
-    reading.positionKind == .tick && abs(reading.deviceTime.seconds - stored) > longestShift
+    reading.positionKind == .tick && abs(reading.deviceTime.seconds - stored) > DeviceTime.largestDifference
   }
 
   /// Rejects a reading whose tick the store has for a different reading. If the device has a serial number,

@@ -9,7 +9,7 @@ import Logbook
 /// that accompanies LO and HI.
 struct ContourDriver: MeterDriver {
   static let id = "contour"
-  static let name = "Ascensia (Bayer) Contour"
+  static let name = "Ascensia (Bayer) Contour USB, Next, Next USB, Next Link, Next One, Plus"
   static let canSetClock = true
   static let models: [MeterModel] = [
     model("Contour USB", product: 0x6002), model("Contour Next Link", product: 0x6200),

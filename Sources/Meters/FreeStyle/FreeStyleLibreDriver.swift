@@ -10,7 +10,7 @@ import Logbook
 /// about the Libre Pro, are known from only one published description.
 struct FreeStyleLibreDriver: MeterDriver, FreeStyleFamily {
   static let id = "freestyle-libre"
-  static let name = "Abbott FreeStyle Libre"
+  static let name = "Abbott FreeStyle Libre, Libre Pro"
   static let models = [
     MeterModel("FreeStyle Libre", vendorID: 0x1A61, productID: 0x3650, link: .hid),
     MeterModel("FreeStyle Libre Pro", vendorID: 0x1A61, productID: proID, link: .hid),

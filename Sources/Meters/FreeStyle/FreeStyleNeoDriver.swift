@@ -2,14 +2,14 @@
 
 import Logbook
 
-/// FreeStyle Precision Neo and Optium Neo: rows of `$result?`, with strip values always in mg/dL.
+/// FreeStyle Precision Neo, Optium Neo: rows of `$result?`, with strip values always in mg/dL.
 ///
 /// The requests and the layout of strip tests are known from a recorded session. A single source states the
 /// mark of control solution and the content of insulin rows. LibreView has no record numbers, so the shown
 /// time is the identity.
 struct FreeStyleNeoDriver: MeterDriver, FreeStyleFamily {
   static let id = "freestyle-neo"
-  static let name = "Abbott FreeStyle Precision Neo and Optium Neo"
+  static let name = "Abbott FreeStyle Precision Neo, Optium Neo"
   static let models = [
     MeterModel("FreeStyle Optium-Precision Neo", vendorID: 0x1A61, productID: 0x3850, link: .hid)
   ]

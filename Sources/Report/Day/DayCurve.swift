@@ -204,8 +204,8 @@ package struct DayTally: Sendable {
     offset: (DeviceTime) -> Int32
   ) {
     func instant(_ shown: Int64) -> Int64 { shown - Int64(offset(DeviceTime(seconds: shown))) }
-    // 26 hours are more than the offset of any zone, so no day of the period is before this day.
-    var day = Grouping.day(of: DeviceTime(seconds: period.start - 26 * 3600))
+    // No day of the period is before this day.
+    var day = Grouping.day(of: DeviceTime(seconds: period.start - DeviceTime.largestDifference))
     while instant(Int64(day) * 86400) < period.end || day <= last ?? day - 1 {
       let midnight = Int64(day) * 86400
       let own = Period(start: instant(midnight), end: instant(midnight + 86400))

@@ -67,7 +67,7 @@ struct RecordCopies {
   ) throws {
     var filter = ItemFilter()
     (filter.readingKinds, filter.recordKinds) = ([], [record.kind])
-    let margin = CountableItem.maxInstantSeconds
+    let margin = DeviceTime.largestDifference
     (filter.since, filter.until) = (record.utc - margin, record.utc + margin)
     try store.forEachCounted(filter) { _, item, verdict in body(item, verdict) }
   }

@@ -128,10 +128,6 @@ struct ClarityLevels {
 /// Detects when the clock that showed a device's times was set back, from the order of the readings in the
 /// input.
 struct DeviceClock {
-  /// The longest step back in seconds that counts as a change of the clock, since no two zones are further
-  /// apart. After a longer step back another export begins.
-  private static let longestStepBack: Int64 = 26 * 3600
-
   private enum Direction { case open, rising, falling }
 
   /// The last reading outside a repeated hour: its instant and its tick.
@@ -167,7 +163,8 @@ struct DeviceClock {
       return false
     }
     if direction == .open, now != last { direction = now > last ? .rising : .falling }
-    if now > highest || highest - now > Self.longestStepBack {
+    // After a longer step back another export begins.
+    if now > highest || highest - now > DeviceTime.largestDifference {
       highest = now
       return false
     }

@@ -7,7 +7,7 @@ import Logbook
 struct ContourFormat: ExportFormat {
   static let id = "contour"
   static let title = "Contour app CSV"
-  static let summary = "finger sticks with meal marks, carbohydrates, activity, notes"
+  static let summary = "finger sticks with meal marks, insulin, carbohydrates, activity, notes"
 
   /// The columns as distances from the column of glucose. The index of that column depends on the layout.
   private enum Offset {

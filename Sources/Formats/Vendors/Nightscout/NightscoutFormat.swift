@@ -12,7 +12,8 @@ import Nightscout
 struct NightscoutFormat: ExportFormat {
   static let id = "nightscout"
   static let title = "Nightscout JSON or CSV"
-  static let summary = "sensor readings, meter readings, insulin, carbohydrates, exercise, notes"
+  static let summary =
+    "sensor readings, meter readings, insulin, carbohydrates, exercise, notes; also the file of xDrip4iOS"
   static var emptyList: Header? { .objects }
   static var passesOffsetsOn: Bool { true }
 

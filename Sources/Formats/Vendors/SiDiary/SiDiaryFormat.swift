@@ -56,6 +56,7 @@ struct SiDiaryFormat: ExportFormat {
   }
 
   private var found: Found
+  private let hasSemicolons: Bool
   private var hasHeader = false
   private let model: String
   private let milligrams = GlucoseReader(unit: .milligramsPerDecilitre)
@@ -68,6 +69,7 @@ struct SiDiaryFormat: ExportFormat {
 
   init(_ found: Recognition<HeaderRow<Found>>, head: InputHead, options: ExportOptions) {
     self.found = found.header.meaning
+    if case .table(UInt8(ascii: ";")) = found.layout { hasSemicolons = true } else { hasSemicolons = false }
     model = options.device ?? "SiDiary"
   }
 
@@ -77,9 +79,10 @@ struct SiDiaryFormat: ExportFormat {
 
   var warnings: [String] { found.unknown.map { HeaderNames.warning($0, readAs: nil) } }
 
-  // Delimiters in a remark in the last column are not quoted, so its text fills any number of cells.
+  // Semicolons in a remark in the last column are not quoted, so its text fills any number of cells. In a
+  // table with commas, a further cell may also come from an amount with a decimal comma.
   func maxCells(below header: Row?) -> Int? {
-    found[.remark] == found.count - 1 ? nil : header?.filledCount
+    hasSemicolons && found[.remark] == found.count - 1 ? nil : header?.filledCount
   }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
@@ -187,8 +190,8 @@ extension SiDiaryFormat {
   private func remark(_ row: Row) -> String {
     let start = found[.remark]
     guard start >= 0, start < row.count else { return "" }
-    // The remark is one cell if other columns follow it.
-    if start < found.count - 1 { return row[start].text.replacing("||", with: "\n") }
+    // The remark is one cell if other columns follow it, and in a table with commas.
+    if start < found.count - 1 || !hasSemicolons { return row[start].text.replacing("||", with: "\n") }
     // The remark is read from the original bytes, since blanks around the cells of the row were removed.
     var rest = row.source[...]
     for _ in 0..<start { rest = rest.drop { $0 != UInt8(ascii: ";") }.dropFirst() }

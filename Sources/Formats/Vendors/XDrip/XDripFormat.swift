@@ -42,12 +42,16 @@ struct XDripFormat: ExportFormat {
   private static let calibrates: Int64 = 2
   /// The highest number that means no value; the app uses only higher numbers as values of a sensor.
   private static let noValue = 13.0
+  /// The value that the app stores if it calculates less than 10 mg/dL (`BG_READING_ERROR_VALUE`).
+  private static let errorValue = 38.0
 
   private let model: String
   private let glucose = GlucoseReader(unit: .milligramsPerDecilitre)
   private var zoneOffsets: ZoneOffsets
   /// The number of sensor readings that the app leaves out of its statistics. Its column is named `snyced`.
   private var ignored = 0
+  /// The number of sensor readings with `errorValue`.
+  private var errors = 0
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
     database?.isFirst(in: head) == true ? Recognition(.objects(columns: names)) : nil
@@ -61,12 +65,13 @@ struct XDripFormat: ExportFormat {
   var decisions: [Decision] { [.unit(.milligramsPerDecilitre)] }
 
   var warnings: [String] {
-    ignored == 0
-      ? []
-      : [
-        "\(counted(ignored, "sensor reading")) left out of the app's statistics, as a person chose, \(ignored == 1 ? "counts" : "count") here; "
-          + "'glucoport reading hide' hides readings"
-      ]
+    [
+      (ignored, "left out of the app's statistics, as a person chose"),
+      (errors, "with 38 mg/dL, which the app writes if it could not calculate a value"),
+    ].filter { $0.0 > 0 }.map { count, reason in
+      "\(counted(count, "sensor reading")) \(reason), \(count == 1 ? "counts" : "count") here; "
+        + "'glucoport reading hide' hides readings"
+    }
   }
 
   mutating func read(_ row: Row, into out: inout BatchBuilder) -> RowVerdict {
@@ -106,9 +111,9 @@ extension XDripFormat {
   {
     let cell = row[Name.sensor]
     if cell.isEmpty { return out.skip("sensor reading without a value") }
-    if let number = cell.jsonNumber, number <= Self.noValue {
-      return out.skip("sensor reading without a value")
-    }
+    let number = cell.jsonNumber
+    if let number, number <= Self.noValue { return out.skip("sensor reading without a value") }
+    if number == Self.errorValue { errors += 1 }
     if row[Name.ignored].equals("1") { ignored += 1 }
     add(.cbg, cell, tick: tick, at: time, row, into: &out)
   }
@@ -214,6 +219,6 @@ extension XDripFormat {
       "calibrations, which are counted: most are a blood test, too",
       "raw values, predictions and settings",
       "start and stop of a sensor, and deleted blood tests, which are counted",
-      "that a person left a value out of the app's statistics, which a warning reports",
+      "that a person left a value out of the app's statistics, and that 38 mg/dL is an error, which warnings report",
     ])
 }
