@@ -110,6 +110,19 @@ import Testing
     #expect(try kind(table(Self.sticks, header: "time,\(name)")) == decision)
   }
 
+  /// FreeStyle and Medtronic are also names of meters, so they state no kind.
+  @Test(arguments: [
+    ("Libre (mg/dL)", "cbg (read)"), ("Freestyle Libre glucose", "cbg (read)"),
+    ("Dexcom G7 (mg/dL)", "cbg (read)"), ("BZ Libre", "cbg (read)"),
+    ("Glycémie capteur (mg/dL)", "cbg (read)"),
+    ("Glucosa intersticial (mg/dL)", "cbg (read)"), ("Escaneo de glucosa (mg/dL)", "scan (read)"),
+    ("FreeStyle (mg/dL)", "smbg (inferred)"), ("Contour (mg/dL)", "smbg (inferred)"),
+    ("Glycémie (mg/dL)", "smbg (inferred)"),
+  ])
+  func theNameOfASensorInTheHeaderDeterminesTheKind(_ name: String, _ decision: String) throws {
+    #expect(try kind(table(Self.sticks, header: "time,\(name)")) == decision)
+  }
+
   @Test func aColumnThatOnlySensorsHaveDeterminesTheKind() throws {
     for name in ["trend", "Transmitter ID", "Sensor ID"] {
       let text = "time,glucose (mg/dL),\(name)\n2026-05-01 07:00,101,x\n2026-05-01 12:00,104,x\n"

@@ -32,6 +32,7 @@ import Testing
     ("Fuente", "Sensor", "Glucómetro"), ("Fuente", "cgm", "manual"),
     ("origin", "com.dexcom.g7", "com.mysugr.android"),
     ("Specimen source", "INTERSTITIAL_FLUID", "CAPILLARY_BLOOD"), ("via", "Libre 2", "Accu-Chek Guide"),
+    ("source", "Capteur", "Doigt"), ("Méthode", "Capteur", "Glucomètre"), ("Device", "FSL2", "Meter"),
   ])
   func aWordOrDeviceNameInARowDeterminesItsKind(_ header: String, _ ofSensor: String, _ ofMeter: String)
     throws
@@ -89,6 +90,12 @@ import Testing
     let words = header == "Mode" ? rows : [(Self.sensor, "lunch"), (Self.sticks, "snack bar")]
     let export = try TextExport(Self.table("time,glucose (mg/dL),\(header)", words))
     #expect(Self.counts(export) == ["cbg": 303])
+  }
+
+  @Test func aWordForAScanInAColumnOfMethodsIsReadAsAScan() throws {
+    let rows = [([0, 400, 700, 1103], "Scan"), (Self.sticks, "Prick")]
+    let export = try TextExport(Self.table("time,glucose (mg/dL),Method", rows))
+    #expect(Self.counts(export) == ["scan": 4, "smbg": Self.sticks.count])
   }
 
   // MARK: Columns with other names

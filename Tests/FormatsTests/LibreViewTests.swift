@@ -38,6 +38,27 @@ import Testing
     #expect(lines[1].contains(time))
   }
 
+  // MARK: Glucose Direct
+
+  private func glucoseDirect(_ title: String) throws -> [String] {
+    try LibreExport.read([
+      "Glukose-Werte,Erstellt am,\(title),Erstellt von,Glucose Direct",
+      "Gerät,Seriennummer,Gerätezeitstempel,Aufzeichnungstyp,Glukosewert-Verlauf mg/dL,Glukose-Scan mg/dL",
+      "Glucose Direct,3B1C9F3A,13-05-2026 21:45,0,134,134",
+      "Glucose Direct,3B1C9F3A,13-05-2026 21:30,0,126,126",
+    ])
+  }
+
+  /// The app writes one export with times in UTC, whose title states it, and one with the phone's times.
+  @Test func glucoseDirectStatesInTheTitleWhetherItsTimesAreInUTC() throws {
+    let instants = try LibreExport.readings(glucoseDirect("14-05-2026 08:15 UTC"))
+    #expect(instants.count == 2 && instants.allSatisfy { $0.contains(#""kind":"cbg""#) })
+    #expect(instants[0].contains(#""time":"2026-05-13T23:45:00""#))
+    let local = try LibreExport.readings(glucoseDirect("14-05-2026 10:15"))
+    #expect(local.count == 2 && local.allSatisfy { $0.contains(#""kind":"cbg""#) })
+    #expect(local[0].contains(#""time":"2026-05-13T21:45:00""#))
+  }
+
   // MARK: Unusual names
 
   @Test func libreViewColumnsAfterTheKnownOnesAreReportedAndNotRead() throws {

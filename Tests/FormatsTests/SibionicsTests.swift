@@ -57,6 +57,33 @@ import Testing
     #expect(try Claims.claims(text, SibionicsFormat.self) == isOwn)
   }
 
+  /// Databases print times in this form, too.
+  @Test(
+    arguments: [
+      ("Cholesterol(mg/dL)", "17", 300), ("Cholesterol (mg/dL)", "00", 5), ("Target(mg/dL)", "00", 300),
+      ("Fingerstick (mg/dL)", "17", 300), ("Lactate(mmol/L)", "00", 240),
+    ] as [(String, String, Int)])
+  func aTableOfADatabaseIsNotTakenForOneOfSibionics(_ name: String, _ seconds: String, _ minutes: Int) throws
+  {
+    let rows = (0..<9).map { index in
+      let minute = 60 + index * minutes % 1320
+      let clock = "\(minute / 60 / 10)\(minute / 60 % 10):\(minute % 60 / 10)\(minute % 60 % 10)"
+      return "13-05-2026 \(clock):\(seconds) UTC,10\(index)\n"
+    }
+    #expect(try !Claims.claims("time,\(name)\n" + rows.joined(), SibionicsFormat.self))
+  }
+
+  /// No word of these names is known, but the times are those of a sensor.
+  @Test func aTableInAnUnknownLanguageIsReadIfItsTimesAreThoseOfASensor() throws {
+    func rows(_ step: Int) -> String {
+      (0..<9).map { "13-05-2026 0\($0 * step / 60):\($0 * step % 60 / 10)\($0 * step % 10) GMT+2,10\($0)\n" }
+        .joined()
+    }
+    #expect(try Claims.claims("Aeg,Näit(mg/dL)\n" + rows(5), SibionicsFormat.self))
+    #expect(try !Claims.claims("Aeg,Näit(mg/dL)\n" + rows(55), SibionicsFormat.self))
+    #expect(try !Claims.claims("Aeg,Näit(mg/dL)\n13-05-2026 08:00 GMT+2,101\n", SibionicsFormat.self))
+  }
+
   /// English dates have either order. The other languages with Latin letters put the day first.
   @Test func theLanguageOfASibionicsHeaderCanShowTheOrderOfDayAndMonth() throws {
     let row = "03-08-2026 10:36 GMT-3,143\n"

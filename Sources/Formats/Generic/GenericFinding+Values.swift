@@ -170,7 +170,7 @@ extension GenericFinding {
   /// CBG is capillary.
   func kindOfColumn(_ place: Int) -> ReadingKind? {
     let words = header.words[place]
-    guard words.glucose.isCBG else { return words.kind }
+    guard words.glucose.isCBG else { return words.kind ?? words.glucose.kindOfSensor }
     let hasSensor = header.words.contains { !$0.glucose.isCBG && $0.isGlucose && $0.kind == .cbg }
     return hasSensor ? .smbg : nil
   }

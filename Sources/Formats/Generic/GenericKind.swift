@@ -183,7 +183,9 @@ struct GenericKind {
     let deviceKind =
       stated ?? sources?.deviceKind(of: key) ?? (isReadFromHeader ? nil : deviceKind(named: texts))
     switch deviceKind {
-    case .sensor: return KindWord(.cbg)
+    case .sensor:
+      let scan = stated == nil ? nil : texts.lazy.compactMap { KindWord($0) }.first { $0.kind == .scan }
+      return scan ?? KindWord(.cbg)
     case .meter:
       // A word for a typed value also marks the reading as manual.
       let word = stated == nil ? nil : texts.lazy.compactMap { KindWord($0) }.first { $0.kind == .smbg }
@@ -336,13 +338,13 @@ struct KindWord {
       "blood sample", "finger prick", "fingerprick", "capillary", "capillary blood", "capilar", "capillaire",
       "kapillar", "fingerstich", "fingerpiks", "messgerät", "blutig", "glucometer", "glucómetro",
       "glucometro",
-      "glucomètre", "glukometer", "medidor",
+      "glucomètre", "glukometer", "medidor", "doigt", "dedo", "palec", "prick",
     ] { words[word] = KindWord(.smbg) }
     for word in [
       "cbg", "cgm", "egv", "sgv", "sensor", "sensor glucose", "historic", "historic glucose", "history",
       "continuous", "sensor reading", "cgm reading", "sensor value", "cgm value", "sensorglukose",
       "sensorwert",
-      "gewebezucker", "interstitial", "interstitial glucose", "interstitial fluid",
+      "gewebezucker", "interstitial", "interstitial glucose", "interstitial fluid", "capteur", "czujnik",
     ] { words[word] = KindWord(.cbg) }
     return words
   }()

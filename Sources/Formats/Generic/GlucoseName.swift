@@ -63,6 +63,13 @@ struct GlucoseName {
     unknown.isEmpty && (has(Self.brands) || has(Self.kinds)) && namesOnlyAValue
   }
 
+  /// The kind of reading that the name of a sensor states, or a word for a sensor or its scans in another
+  /// language than English. Nil if the name has none.
+  var kindOfSensor: ReadingKind? {
+    if has(Self.scans) { return .scan }
+    return has(Self.sensors) ? .cbg : nil
+  }
+
   /// Whether the name has the word CBG: capillary glucose in hospitals, continuous glucose in some programs.
   var isCBG: Bool { has(["cbg"]) }
 
@@ -189,6 +196,17 @@ extension GlucoseName {
     "prick", "fingertip", "kapillar", "kapillär", "kapillær", "kapillare", "capillary", "capillaire",
     "capilar", "capillare", "capillair", "interstitial", "interstitiell", "intersticial", "interstitiel",
     "gewebe", "continuous", "cgm", "cgms", "bgm", "smbg", "mbg", "egv", "sgv", "meter", "manual",
+  ]
+  /// Those of `kinds` that are words for a sensor and for its scans, and those of `brands` whose devices are
+  /// only sensors.
+  private static let sensors: Set<Substring> = [
+    "capteur", "sensore", "czujnik", "interstitiel", "intersticial", "dexcom", "libre", "libre2", "libre3",
+    "librelink", "libreview", "guardian", "enlite", "simplera", "eversense", "senseonics", "sibionics",
+    "stelo", "lingo", "aidex", "g4", "g5", "g6", "g7",
+  ]
+  private static let scans: Set<Substring> = [
+    "scan", "scanned", "gescannt", "gescannte", "gescannter", "gescande", "skanning", "skannet", "escaneo",
+    "scansione",
   ]
   static let harmless: Set<Substring> = [
     "actual", "true", "current", "measured", "measure", "plasma", "whole", "monitored", "monitoring",

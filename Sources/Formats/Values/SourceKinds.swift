@@ -113,7 +113,7 @@ enum SourceName {
   /// Parts of the names of apps and devices that use a sensor.
   private static let sensorNames = [
     "dexcom", "stelo", "libre", "lingo", "eversense", "guardian", "medtronic", "minimed", "xdrip", "juggluco",
-    "sibionics", "ottai", "sugarmate", "spike", "shuggah", "nightguard", "trio", "iaps", "loop",
+    "sibionics", "ottai", "sugarmate", "spike", "shuggah", "nightguard", "trio", "iaps", "loop", "fsl",
   ]
   private static let meterNames = [
     "contour", "accuchek", "onetouch", "freestylelite", "freestylefreedom", "freestyleinsulinx",
@@ -125,10 +125,13 @@ enum SourceName {
   private static let otherNames = ["cgm", "sensor", "smartguide", "caresensair"]
   /// Stems of words for a sensor. Those in `meterStems` are for a measurement in a drop of blood, and those
   /// in `manualStems` for a value that a person typed.
-  private static let sensorStems = ["sensor", "cgm", "interstit", "continu", "kontinu", "gewebe"]
+  private static let sensorStems = [
+    "sensor", "cgm", "interstit", "intersticial", "continu", "kontinu", "gewebe", "capteur", "czujnik",
+    "scan", "escan", "gescan", "skann",
+  ]
   private static let meterStems = [
     "finger", "capil", "kapil", "glucomet", "glucómet", "glucomèt", "glukomet", "messgerät", "teststreifen",
-    "blutig", "smbg", "meter",
+    "blutig", "smbg", "meter", "doigt", "dedo", "palec", "prick", "vinger",
   ]
   private static let manualStems = ["manu", "typed", "keyed", "händisch"]
   /// The maximum number of words in a text that can state the device or the method; a longer text is a

@@ -27,6 +27,10 @@ struct LibreViewFormat: ExportFormat {
   /// time with only one meaning. If exports were joined, the oldest time is used.
   private var generated: [DateOrder?: Int64] = [:]
   private var isDamaged = false
+  private var zoneOffsets: ZoneOffsets
+  /// Whether the times of the rows are in UTC. The app Glucose Direct writes one such export, whose title has
+  /// the name of the app and a time in UTC. Another export of it has the times of the phone.
+  private var hasUTCTimes = false
   let joinMark: String?
 
   private static func header(_ cells: [String]) -> LibreHeader? {
@@ -48,6 +52,7 @@ struct LibreViewFormat: ExportFormat {
     let (header, rows) = (found.header.meaning, found.header.rows)
     joinMark = found.header.cells.indices.contains(2) ? found.header.cells[2] : nil
     self.header = header
+    zoneOffsets = ZoneOffsets(options.zone)
     putsDayFirst = header.putsDayFirst
     units = [header.unit]
     mark = DecimalMarkSurvey(presumed: found.header.delimiter == UInt8(ascii: ";") ? .comma : .point)
@@ -74,12 +79,16 @@ struct LibreViewFormat: ExportFormat {
     return isTitle ? .title([row[4].trimmed.text]) : .other
   }
 
-  /// The person that the first of these names states: the patient, or the creator of the export.
   /// Decimal commas became separators in some files. This format reads or rejects such rows itself.
   static var rowsHaveOneWidth: Bool { false }
 
+  /// The app that writes its name instead of a person's.
+  private static let glucoseDirect = "Glucose Direct"
+
+  /// The person that the first of these names states: the patient, or the creator of the export.
   static func statedPersons(named names: [String]) -> [StatedPerson] {
-    names.first.flatMap { StatedPerson(label: $0, of: id) }.map { [$0] } ?? []
+    guard let name = names.first, name != glucoseDirect else { return [] }
+    return StatedPerson(label: name, of: id).map { [$0] } ?? []
   }
 
   /// The person in the line below the title of a clinician's export. Otherwise the account that made the
@@ -94,7 +103,7 @@ struct LibreViewFormat: ExportFormat {
   }
 
   private static func account(_ name: String) -> StatedPerson? {
-    StatedPerson(account: name, of: "\(id) account")
+    name == glucoseDirect ? nil : StatedPerson(account: name, of: "\(id) account")
   }
 
   var needsSurvey: Bool { order == nil && !isYearFirst }
@@ -152,6 +161,7 @@ struct LibreViewFormat: ExportFormat {
       header.columns.look(at: row, for: &mark)
       glucose.mark = mark.mark
     }
+    if hasUTCTimes { return readInstant(row, utc: time.deviceTime.seconds, into: &out) }
     let filled = header.filled(row, into: &out)
     if isDamaged {
       readOdd(row, type, filled, at: time, into: &out)
@@ -221,6 +231,7 @@ extension LibreViewFormat {
       return nil
     }
     let isUTC = cell.count > 4 && cell.slice(cell.count - 4, cell.count).equals(" UTC")
+    hasUTCTimes = isUTC && row[4].trimmed.text == Self.glucoseDirect
     if isUTC, let time = cell.slice(0, cell.count - 4).trimmed.ambiguousTime {
       for order in DateOrder.allCases {
         guard let shown = time.time(order) else { continue }
@@ -264,6 +275,21 @@ extension LibreViewFormat {
     if filled & ~fraction.bit & columns.bit(columns.notes) != 0 { diary.addNote(to: &out) }
   }
 
+  /// Reads a row of Glucose Direct. It has a sensor value, and the same value once more as a scan.
+  private mutating func readInstant(_ row: Row, utc: Int64, into out: inout BatchBuilder) -> RowVerdict {
+    let time = zoneOffsets.shown(utc: utc)
+    switch glucose.read(row[header.columns.historic]) {
+    case .empty: out.skip("row without a value")
+    case .rejected(let reason): out.reject(row, reason)
+    case .measurement(let measurement):
+      out.add(
+        Reading(
+          device: device(row, in: &out), kind: .cbg, tick: utc, at: time.deviceTime,
+          placement: out.placement(of: time), measurement, line: row.line))
+    }
+    return .data
+  }
+
   private func owner(_ row: Row) -> String {
     let serial = row[header.columns.time - 1].text
     return serial.isEmpty ? row[header.columns.time - 2].text : serial
@@ -274,7 +300,9 @@ extension LibreViewFormat {
   ) {
     let columns = header.columns
     if filled & columns.historicBit != 0 { add(.cbg, columns.historic, row, at: time, into: &out) }
-    if filled & columns.scanBit != 0 { add(.scan, columns.scan, row, at: time, into: &out) }
+    // Glucose Direct writes each value of the sensor into both columns.
+    let isCopy = filled & columns.historicBit != 0 && row[columns.scan].text == row[columns.historic].text
+    if filled & columns.scanBit != 0, !isCopy { add(.scan, columns.scan, row, at: time, into: &out) }
     if filled & columns.bit(columns.strip) != 0 { add(.smbg, columns.strip, row, at: time, into: &out) }
     guard filled & columns.bit(columns.ketone) != 0 else { return }
     var cell = GlucoseReader.ketone(row[columns.ketone], mark: mark.mark)

@@ -212,12 +212,48 @@ struct SibionicsTable {
     let time = cells.count - 2
     let times = rows.filter { $0.count > time && !$0[time].isEmpty }
     let first = times.first.map { cells in Field.withText(cells[time]) { OffsetTime($0) != nil } }
-    guard first ?? Self.ownNames.contains(where: folded.contains) else { return nil }
+    let hasOwnName = Self.ownNames.contains(where: folded.contains)
+    guard first ?? hasOwnName, hasOwnName || Self.isShapedLikeApp(last, times.map { $0[time] }) else {
+      return nil
+    }
     (self.time, value, self.unit, serial, hasOffsets) = (time, cells.count - 1, unit, "", true)
     let name = foldedHeader(last)
     languagePutsDayFirst =
       !name.hasPrefix("sensor reading") && name.unicodeScalars.allSatisfy { $0.value < Self.firstAfterLatin }
   }
+
+  /// Whether a table with unknown names can be the app's in another language. The app writes no blank before
+  /// the unit, and whole minutes. Databases write such times as well, so the name must also have a word for a
+  /// sensor, or most times be a sensor's interval apart.
+  private static func isShapedLikeApp(_ name: String, _ times: [String]) -> Bool {
+    guard let open = name.lastIndex(of: "("), !name[..<open].hasSuffix(" ") else { return false }
+    let clocks = times.compactMap { text in
+      Field.withText(text) { OffsetTime($0).flatMap { wholeMinute($0.clock) } }
+    }
+    guard clocks.count == times.count else { return false }
+    if sensorWords.contains(where: foldedHeader(name).contains) { return true }
+    let steps = zip(clocks.dropFirst(), clocks).map { abs($0 - $1) }
+    let near = steps.count { min($0, minutesOfDay - $0) <= maxStepMinutes }
+    return steps.count >= minSteps && near * 2 > steps.count
+  }
+
+  /// The minute of the day of a time without seconds; nil for any other time.
+  private static func wholeMinute(_ clock: Field) -> Int? {
+    if let time = clock.ambiguousTime { return time.seconds == 0 ? time.hour * 60 + time.minute : nil }
+    guard let seconds = clock.yearFirstTime?.deviceTime.seconds, seconds % 60 == 0 else { return nil }
+    return Int((seconds - DeviceTime.day(of: seconds) * 86400) / 60)
+  }
+
+  private static let minutesOfDay = 24 * 60
+  /// The longest time between two values of a sensor that are next to each other, in minutes.
+  private static let maxStepMinutes = 15
+  /// The minimum number of intervals that show a sensor.
+  private static let minSteps = 3
+  /// Parts of words for a sensor, in languages that the app may have.
+  private static let sensorWords = [
+    "sens", "capteur", "czujnik", "snímač", "szenzor", "αισθητ", "датчик", "сенсор", "센서", "传感", "傳感",
+    "センサ", "เซ็นเซอร์", "cảm biến", "algılayıcı",
+  ]
 
   /// The unit in a name such as `…(mg/dL)` or `…(mmol/L)`; nil for other names.
   private static func unit(_ cell: String) -> GlucoseUnit? {
