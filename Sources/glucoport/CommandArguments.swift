@@ -177,15 +177,38 @@ extension CommandArguments {
       && unit.allSatisfy { $0.isLetter || $0 == "/" }
   }
 
-  /// Reports an unknown option. The parser reports it only after the command has validated the known options.
-  /// In this validation, the value of an unknown option would count as a file.
-  private func refuseUnknownOption() throws {
+  /// The type of the command that the first words name, and these words.
+  private var typeAndPath: (any ParsableCommand.Type, [String]) {
     var (command, path): (any ParsableCommand.Type, [String]) = (Glucoport.self, [])
     for word in words {
       let next = command.configuration.subcommands.first { $0.configuration.commandName == word }
       guard let next else { break }
       (command, path) = (next, path + [word])
     }
+    return (command, path)
+  }
+
+  /// The usage of the command that the first words name, as the parser prints it below an error. Nil if they
+  /// name none.
+  var usage: Substring? {
+    let path = typeAndPath.1
+    guard !path.isEmpty else { return nil }
+    do {
+      _ = try Glucoport.parseAsRoot(path + ["--unknown-option"])
+      return nil
+    } catch {
+      let message = Glucoport.fullMessage(for: error)
+      return message.firstRange(of: Self.usageStart).map { message[$0.lowerBound...] }
+    }
+  }
+
+  /// The start of the line that follows an error of the parser.
+  static let usageStart = "\nUsage: "
+
+  /// Reports an unknown option. The parser reports it only after the command has validated the known options.
+  /// In this validation, the value of an unknown option would count as a file.
+  private func refuseUnknownOption() throws {
+    let (command, path) = typeAndPath
     let help = Glucoport.helpMessage(for: command, columns: 10_000)
     let known = Set(help.split { !($0.isLetter || $0 == "-") }.filter { $0.hasPrefix("-") }.map(String.init))
     for word in words.prefix(while: { $0 != "--" }) where word.hasPrefix("-") && word != "-" {

@@ -166,7 +166,13 @@ struct Glucoport: ParsableCommand {
   /// Prints a usage error. In the parser's message, the options of the command follow the first line, and
   /// then a line about where to read more. With `--json`, only the first line and that last line are printed.
   private static func showUsage(_ error: any Error, _ output: Output) {
-    let whole = fullMessage(for: error)
+    var whole = fullMessage(for: error)
+    // The parser does not know for which command `CommandArguments` refused the words.
+    if error is ValidationError, let start = whole.firstRange(of: CommandArguments.usageStart),
+      let usage = Host.arguments.flatMap({ CommandArguments(words: $0).usage })
+    {
+      whole.replaceSubrange(start.lowerBound..., with: usage)
+    }
     guard Output.printsFailuresAsJSON else { return output.message(whole) }
     let advice = whole.split(separator: "\n").last { $0.hasPrefix("  See ") }?.dropFirst(2)
     output.failure(message(for: error), .usage, hint: advice.map(String.init))

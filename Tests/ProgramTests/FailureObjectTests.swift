@@ -74,6 +74,17 @@ import Testing
     #expect(try #require(failure.hint).contains(hint), "\(failure)")
   }
 
+  /// The program refuses these lines before the parser reads them.
+  @Test(arguments: [
+    (["list", "--limit", "-3"], "glucoport list <options>"), (["show", "-x.csv"], "glucoport show"),
+    (["meter", "lst"], "glucoport meter <subcommand>"), (["imprt"], "glucoport <subcommand>"),
+  ])
+  func aRefusedLineIsReportedWithTheUsageOfItsCommand(_ words: [String], _ usage: String) async throws {
+    let outcome = try await Program().run(arguments: words)
+    #expect(outcome.status == 64)
+    #expect(outcome.errors.hasPrefix("Error: ") && outcome.errors.contains("\nUsage: \(usage)"), "\(outcome)")
+  }
+
   @Test func aFindingOfStatusCheckWithJSONIsReportedAsAnObject() async throws {
     let program = try await program()
     let outcome = try await program.run("status", "--json", "--check", "--max-backup-age", "1d")
