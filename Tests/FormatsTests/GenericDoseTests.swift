@@ -80,7 +80,10 @@ import Testing
 
   @Test(arguments: [
     "KH (BE)", "Carbs (KE)", "exchanges", "Broteinheiten", "ХЕ", "Porciones", "Porções", "HC (rac.)", "カーボ",
-    "Carbohydrate (10 g)", "KH [x10g]",
+    "Carbohydrate (10 g)", "KH [x10g]", "CP", "CPs", "Échanges", "Echanges", "Broodeenheden", "BU",
+    "Chlebové jednotky", "Sacharidové jednotky", "Kulhydratenheder", "Karbohydratenheter",
+    "Hiilihydraattiannokset", "Kolhydratenheter", "Equivalentes", "Intercambios de hidratos", "Portions",
+    "Raciones HC", "Carbs x10", "Carbs/10",
   ])
   func carbohydrateExchangesAreReadAsServingsAndNotGrams(_ name: String) throws {
     let meals = try fields("Time,Glucose (mg/dL),\(name)\n2026-05-01 07:00,120,4\n", ["carbs": name])
@@ -106,7 +109,16 @@ import Testing
     ("carbs", "Carb units", "another unit than g"), ("carbs", "Glucides (parts)", "another unit than g"),
     ("carbs", "Carbs %", "another unit than g"), ("insulin2", "Insulin (IE) pro BE", "a ratio"),
     ("insulin3", "I:C", "a ratio"), ("insulin", "Reservoir (U)", "a stock"),
-    ("insulin", "Insulina recomendada", "recommended"), ("carbs2", "Carbs on board", "still active"),
+    ("insulin", "Insulina recomendada", "recommended"), ("insulin", "Empfohlener Bolus", "recommended"),
+    ("insulin", "Bolus conseillé", "recommended"), ("insulin", "Vorschlag Bolus", "recommended"),
+    ("insulin", "Aanbevolen bolus", "recommended"), ("insulin", "Bolus suggerito", "recommended"),
+    ("insulin", "Rekommenderad bolus", "recommended"), ("insulin", "Planned insulin", "planned"),
+    ("insulin", "Wanted bolus", "planned"), ("insulin", "Geplantes Insulin", "planned"),
+    ("insulin", "Insulin left", "a stock"), ("insulin", "Insuline restante", "a stock"),
+    ("insulin", "Rest-Insulin", "still active"), ("insulin", "IE/BE", "a ratio"),
+    ("insulin", "Units per CP", "a ratio"), ("insulin", "Insulin drops", "another unit than U"),
+    ("insulin", "Units/10", "another unit than U"), ("insulin", "IU x10", "another unit than U"),
+    ("carbs", "KH-Einheiten", "another unit than g"), ("carbs2", "Carbs on board", "still active"),
   ]) func aColumnThatHoldsOtherAmountsByItsNameIsRefused(
     _ role: String, _ name: String, _ reason: String
   ) throws {
@@ -127,7 +139,9 @@ import Testing
     ("insulin", "Total insulin"), ("insulin", "Humalog"), ("insulin", "Bolus Volume Delivered (U)"),
     ("insulin", "Basal (IE)"), ("carbs", "Carbs (g)"), ("carbs", "Glucides"), ("carbs", "KH"),
     ("carbs", "Meal Carbohydrates (Grams, Factor 1)"), ("carbs", "Snack 10:00 (g)"),
-    ("insulin", "Pro Insulin"), ("insulin2", "Correction (U)"),
+    ("insulin", "Pro Insulin"), ("insulin2", "Correction (U)"), ("insulin", "Insulin left arm"),
+    ("insulin", "Insulin U/100"), ("insulin", "Insulin (IE/Mahlzeit)"), ("carbs", "HC"),
+    ("carbs", "Restaurant carbs"),
   ]) func aMappedColumnNamedForDosesOrGramsIsRead(_ role: String, _ name: String) throws {
     #expect(try fields("Time,Glucose (mg/dL),\"\(name)\"\n2026-05-01 07:00,120,8\n", [role: name]).count == 1)
   }

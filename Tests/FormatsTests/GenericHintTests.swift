@@ -284,4 +284,53 @@ import Testing
     let refusal = try #require(try ScratchFile("time,value\u{1B}[2J\n2026-05-01 07:00,101\n").refusal())
     #expect(!refusal.unicodeScalars.contains("\u{1B}"))
   }
+
+  /// A pump's history as oref0 writes it. The glucose of its bolus calculator is a copy of a reading.
+  @Test func theHintsForTheHistoryOfAPumpReadDosesAndNoCopiesOfReadings() throws {
+    let history = (0..<8).map { hour in
+      #"{"timestamp":"2026-05-04T1\#(hour):27:00+02:00","_type":"Bolus","amount":2.6,"programmed":2.6},"#
+        + #"{"timestamp":"2026-05-04T1\#(hour):27:00+02:00","_type":"BolusWizard","bg":14\#(hour)},"#
+        + #"{"timestamp":"2026-05-04T1\#(hour):32:00+02:00","_type":"TempBasal","rate":1.56}"#
+    }
+    let file = try ScratchFile("[\(history.joined(separator: ","))]")
+    let refusal = try #require(try file.refusal())
+    let commands = try commands(in: refusal)
+    #expect(commands.count == 1 && commands[0].contains("time=timestamp,insulin=amount"), "\(refusal)")
+    #expect(commands.first?.contains("_type=Bolus") == true)
+    #expect(try run(try #require(commands.first)).isEmpty)
+  }
+
+  @Test func aKindOfRowsWithGlucoseIsStillHinted() throws {
+    let rows = (0..<8).map { hour in
+      #"{"timestamp":"2026-05-04T1\#(hour):27:00+02:00","_type":"Alpha","bg":14\#(hour)},"#
+        + #"{"timestamp":"2026-05-04T1\#(hour):32:00+02:00","_type":"TempBasal","rate":1.56}"#
+    }
+    let file = try ScratchFile("[\(rows.joined(separator: ","))]")
+    let refusal = try #require(try file.refusal())
+    let commands = try commands(in: refusal)
+    #expect(commands.count == 1 && commands[0].contains("_type=Alpha"), "\(refusal)")
+    #expect(try run(try #require(commands.first)).count == 8)
+  }
+
+  /// No time of such an object belongs to the value of another entry.
+  @Test func entriesByIDInAnObjectHaveNoHints() throws {
+    func object(_ count: Int) -> String {
+      let entries = (0..<count).map { #""-N\#($0)":{"timestamp":177761306\#($0)000,"glucose":12\#($0)}"# }
+      return #"{"readings":{\#(entries.joined(separator: ","))}}"#
+    }
+    let refusal = try #require(try ScratchFile(object(6)).refusal())
+    #expect(refusal.contains("entries by id") && !refusal.contains("--map"), "\(refusal)")
+    #expect(try ScratchFile(object(2)).refusal()?.contains("entries by id") == false)
+  }
+
+  @Test func theListOfAServerForWatchesIsReadAsATable() throws {
+    func text(_ list: String) -> String {
+      let rows = (0..<6).map { #"{"sgv":"7.\#($0)","datetime":17776130\#($0)1000,"direction":"Flat"}"# }
+      return #"{"status":[{"now":1779482253000}],"\#(list)":[\#(rows.joined(separator: ","))],"cals":[]}"#
+    }
+    let export = try ScratchFile(text("bgs")).readings()
+    #expect(export.readings.count == 6 && export.readings.allSatisfy { $0.kind == .cbg })
+    let other = try ScratchFile(#"{"status":404,"message":"no bgs"}"#).refusal()
+    #expect(other?.contains("an error message of a server") == true)
+  }
 }

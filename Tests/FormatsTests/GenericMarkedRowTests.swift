@@ -35,6 +35,48 @@ import Testing
     #expect(left.readings.count == 20 && left.rejections.isEmpty)
   }
 
+  @Test(arguments: [
+    ("Gelöscht", "1", "0"), ("Wert ungültig", "ja", "nein"), ("Ignoriert", "1", "0"),
+    ("Eliminada", "1", "0"), ("No válido", "sí", "no"), ("Supprimé", "oui", "non"), ("Supprimée", "1", "0"),
+    ("Eliminato", "sì", "no"), ("Excluído", "sim", "não"), ("Verwijderd", "ja", "nee"),
+    ("Slettet", "ja", "nej"), ("Raderad", "1", "0"), ("Borttagen", "1", "0"), ("Poistettu", "kyllä", "ei"),
+    ("Usunięte", "tak", "nie"), ("Gültig", "0", "1"), ("Discarded", "yes", "no"), ("Outlier", "yes", "no"),
+  ])
+  func aColumnThatMarksRowsInAnyLanguageRefusesTheTable(_ name: String, _ mark: String, _ other: String)
+    throws
+  {
+    let text = "time,glucose,\(name)\n" + Self.rows { ",\($0 % 6 == 5 ? mark : other)" }
+    let refusal = try #require(try ScratchFile(text).refusal())
+    #expect(refusal.contains("'\(name)' marks some rows"), "\(refusal)")
+    let left = try ScratchFile(text).readings { $0.rows = [RowFilter(column: name, value: other)] }
+    #expect(left.readings.count == 20)
+    let crosses = try ScratchFile("time,glucose,\(name)\n" + Self.rows { ",\($0 % 6 == 5 ? "x" : "")" })
+    #expect(try crosses.refusal()?.contains("marks some rows") == true)
+  }
+
+  @Test(arguments: [
+    ("Sensor entfernt", "ja", "nein"), ("Alarm ignoriert", "x", ""), ("Supprimé le", "5 mai", "-"),
+    ("Gelöscht", "Anna war da", "nichts"), ("Gültig bis", "2027", "2028"), ("Duplicate", "of row 7", ""),
+  ])
+  func aColumnOfOtherThingsWithSuchAWordDoesNotMarkRows(_ name: String, _ mark: String, _ other: String)
+    throws
+  {
+    let text = "time,glucose,\(name)\n" + Self.rows { ",\($0 % 6 == 5 ? mark : other)" }
+    #expect(try ScratchFile(text).readings().readings.count == 24)
+  }
+
+  @Test(arguments: ["Contrôle", "Controllo", "Controle", "Kontroll", "Kontrol", "QC", "Kontrolliliuos"])
+  func controlTestsInAnyLanguageAreMarked(_ name: String) throws {
+    for (mark, other) in [("1", "0"), ("x", ""), ("yes", "no")] {
+      let text = "time,glucose,\(name)\n" + Self.rows { ",\($0 % 6 == 5 ? mark : other)" }
+      let marks = try ScratchFile(text).readings().readings.map(\.marks)
+      #expect(marks.count { $0.contains(.controlSolution) } == 4 && marks.count == 24)
+    }
+    let words = "time,glucose,\(name)\n" + Self.rows { ",\($0 % 6 == 5 ? "läkare" : "själv")" }
+    let marks = try ScratchFile(words).readings().readings.map(\.marks)
+    #expect(marks.count { $0.contains(.controlSolution) } == (name == "Kontrolliliuos" ? 24 : 0))
+  }
+
   @Test func aTableWithAMarkWordInSomeRowsIsRefusedUntilForced() throws {
     let file = try ScratchFile("time,glucose,voided\n" + Self.rows { ",\($0 % 6 == 5 ? "x" : "")" })
     #expect(try #require(try file.refusal()).contains("--force"))
@@ -77,7 +119,10 @@ import Testing
     #expect(try #require(try ScratchFile(last).refusal()).contains("'deleted' marks some rows"))
   }
 
-  @Test(arguments: ["SENSOR_ERROR", "forecast", "imputed", "Warmup", "daily average", "Total", "Control"])
+  @Test(arguments: [
+    "SENSOR_ERROR", "forecast", "imputed", "Warmup", "daily average", "Total", "Control", "gelöscht",
+    "Eliminada", "ugyldig",
+  ])
   func aWordForSomethingElseThanAReadingInOneRowRefusesTheTable(_ word: String) throws {
     let file = try ScratchFile("time,glucose,state\n" + Self.rows { ",\($0 == 9 ? word : "ok")" })
     let refusal = try #require(try file.refusal())
@@ -116,6 +161,12 @@ import Testing
   ])
   func aRemarkDoesNotMarkItsRowAsNoReading(_ remark: String) throws {
     let text = "time,glucose,remark\n" + Self.rows { ",\($0 == 9 ? "\"\(remark)\"" : "ok")" }
+    #expect(try ScratchFile(text).readings().readings.count == 24)
+  }
+
+  @Test(arguments: ["Sensor gelöscht", "entfernt", "Alarm ignoriert", "removed"])
+  func aWordThatMayBeAboutASensorDoesNotMarkItsRow(_ word: String) throws {
+    let text = "time,glucose,state\n" + Self.rows { ",\($0 == 9 ? word : "ok")" }
     #expect(try ScratchFile(text).readings().readings.count == 24)
   }
 

@@ -27,6 +27,28 @@ import Testing
     #expect(header == [json[0].replacing("\"line\":1", with: "\"line\":2")])
   }
 
+  /// `ddata` is what a server has in memory. Its members have other names than those of the database.
+  @Test func entriesThatAServerHasInMemoryAreThoseOfTheDatabase() throws {
+    let memory = try TextExport(
+      #"{"sgvs":[{"_id":"a","mgdl":129,"mills":1778068800123,"device":"xDrip","type":"sgv","scaled":7.2}],"#
+        + #""treatments":[{"_id":"t","eventType":"Bolus","insulin":4.5,"created_at":"2026-05-06T12:00:00Z"}],"#
+        + #""mbgs":[{"_id":"b","mgdl":131,"mills":1778068860000,"device":"xDrip","type":"mbg"}],"cals":[]}"#)
+    let stored = try TextExport(
+      #"[{"type":"sgv","date":1778068800123,"sgv":129,"device":"xDrip"},"#
+        + #"{"type":"mbg","date":1778068860000,"mbg":131,"device":"xDrip"}]"#)
+    #expect(memory.readings.map(\.kind) == [.cbg, .smbg] && memory.records.count == 1)
+    #expect(memory.readings.map(\.position) == stored.readings.map(\.position))
+    #expect(memory.readings.map(\.measurement) == stored.readings.map(\.measurement))
+  }
+
+  @Test func theNamesInMemoryDoNotReplaceThoseOfTheDatabase() throws {
+    let both = try TextExport(
+      #"[{"type":"sgv","date":1778068800000,"sgv":120,"mgdl":99,"mills":1778068860000},"#
+        + #"{"type":"cal","date":1778068800000,"mgdl":99,"mills":1778068860000,"slope":1000}]"#)
+    #expect(both.readings.map(\.measurement) == [.value(Quantity(120, .milligramsPerDecilitre))])
+    #expect(both.readings.map(\.position) == [1_778_068_800_000])
+  }
+
   /// The app adds the id of the site when it sends a treatment. It writes one treatment of a site as two.
   @Test func anExportOfXDrip4iOSHasTheItemsOfTheSite() throws {
     func export(_ id: String) throws -> TextExport {

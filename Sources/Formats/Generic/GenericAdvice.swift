@@ -58,9 +58,30 @@ struct GenericAdvice {
       if let next = finding?.problem {
         return next.choices.flatMap { commands(naming: $0, rows: [row], of: next) }
       }
-      return [ImportHint(options: options).command]
+      return command(for: row, options, finding).map { [$0] } ?? []
     }
   }
+
+  /// The command that imports the rows with a word. Rows without measured values are read as doses, if their
+  /// word and their columns show that. Nil for the rows of a bolus calculator, whose glucose is a copy.
+  private func command(
+    for row: RowFilter, _ options: ExportOptions, _ finding: GenericFinding?
+  ) -> String? {
+    let word = HeaderWords(row.value)
+    if !word.words.isDisjoint(with: Self.calculators) { return nil }
+    guard let finding, !finding.header.rows.isEmpty, finding.hasNoMeasuredCells else {
+      return ImportHint(options: options).command
+    }
+    guard word.namesDose, let columns = finding.namesOfDoses else { return nil }
+    var options = options
+    options.format = nil
+    options.columns = columns
+    return ImportHint(options: options).command
+  }
+
+  private static let calculators: Set<String> = [
+    "boluscalculator", "bolusrechner", "boluswizard", "calculator", "rechner", "wizard",
+  ]
 
   /// The import commands that choose these columns. There is one for each unit, order of dates and kind of
   /// reading that the first rows do not determine.
@@ -276,6 +297,10 @@ extension GenericFormat {
         : nil
     }
     if !head.isJSON, finding.header.isProse { return nil }
+    if finding.holdsEntriesByID {
+      return "unknown format: this JSON holds its entries by id in an object, and not in a list; "
+        + "convert it to a list"
+    }
     let holdsLists = head.objects.contains { $0.values.contains { $0.hasPrefix("[{") || $0.hasPrefix("[[") } }
     if head.isJSON, holdsLists || (problem.choices.isEmpty && !finding.hasTimes) {
       return "unknown format: no list in this JSON has objects with a time and a "

@@ -66,10 +66,11 @@ struct GenericDeviceWords {
 
   private static let marks: Set<String> = noes.union([
     "1", "true", "yes", "y", "x", "t", "ja", "j", "oui", "sí", "si", "sì", "sim", "✓", "✔", "wahr", "vrai",
-    "verdadero", "vero",
+    "verdadero", "vero", "tak", "kyllä", "ano", "да", "evet",
   ])
   private static let noes: Set<String> = [
     "0", "false", "no", "n", "f", "nein", "non", "não", "nej", "nee", "✗", "-", "falsch", "faux", "falso",
+    "nei", "nie", "ei", "ne", "нет", "hayır",
   ]
 }
 

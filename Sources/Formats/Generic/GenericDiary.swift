@@ -128,19 +128,29 @@ struct GenericDiary {
   /// Words for exchange units. Such a unit is 10, 12 or 15 g of carbohydrates, depending on country and
   /// clinic.
   private static let exchangeWords: Set<String> = [
-    "be", "broteinheit", "broteinheiten", "brotwert", "brotwerte", "choices", "değişimi", "değişim", "exch",
-    "exchange", "exchanges", "ke", "khe", "kohlenhydrateinheiten", "pane", "porção", "porções", "porciones",
-    "porción", "portie", "porties", "portion", "portionen", "portioner", "portions", "porzione", "porzioni",
-    "rac", "racions", "raciones", "ración", "serving", "servings", "sj", "trocas", "vj", "ww",
-    "wymienniki", "xe", "хе", "хлебные", "カーボ", "份",
+    "annokset", "annoksia", "annos", "annosta", "be", "broodeenheden", "broodeenheid", "broteinheit",
+    "broteinheiten", "brotwert", "brotwerte", "brødenheder", "brødenheter", "brödenheter", "bu", "bus",
+    "chlebowe", "chlebowych", "chlebové", "chlebových", "choices", "cp", "cps", "değişimi", "değişim",
+    "echange", "echanges", "egység", "equivalente", "equivalentes", "exch", "exchange", "exchanges",
+    "hiilihydraattiannokset", "hiilihydraattiannoksia", "hiilihydraattiannos", "intercambio", "intercambios",
+    "jednotek", "jednotka", "jednotky", "karbohydratenhet", "karbohydratenheter", "ke", "khe",
+    "kohlenhydrateinheit", "kohlenhydrateinheiten", "kolhydratenhet", "kolhydratenheter",
+    "koolhydraateenheden", "kulhydratenhed", "kulhydratenheder", "pane", "porce", "porcje", "porcji",
+    "porsjon", "porsjoner", "porção", "porções", "porciones", "porción", "portie", "porties", "portion",
+    "portionen", "portioner", "portions", "porzione", "porzioni", "rac", "racions", "raciones", "ración",
+    "scambi", "scambio", "serving", "servings", "sj", "troca", "trocas", "vj", "ww", "wymiennik",
+    "wymienniki", "wymienników", "xe", "échange", "échanges", "équivalents", "единиц", "единицы", "хе",
+    "хлебные", "хлебных", "カーボ", "份",
   ]
-  /// Whether a column's name states the grams in one unit of food, as in `Carbohydrate (10 g)` or `KH
-  /// [x10g]`.
+  /// Whether a column's name states the grams in one unit of food, as in `Carbohydrate (10 g)`, `KH
+  /// [x10g]` or `Carbs/10`.
   private static func statesGramsOfAUnit(_ name: String) -> Bool {
-    let words = foldedHeader(name).split { !$0.isLetter && !$0.isNumber }.map(String.init)
+    let folded = foldedHeader(name)
+    let words = folded.split { !$0.isLetter && !$0.isNumber }.map(String.init)
     return ["10", "12", "15"].contains { grams in
-      words.contains("\(grams)g") || words.contains("x\(grams)g")
+      ["\(grams)g", "x\(grams)g", "x\(grams)"].contains(where: words.contains)
         || zip(words, words.dropFirst()).contains { $0 == (grams, "g") }
+        || (words.last == grams && folded.contains("/\(grams)"))
     }
   }
   private static let energyWords: Set<String> = [
@@ -255,7 +265,7 @@ enum AmountName {
       text: "holds what is still active",
       words: [
         "active", "activa", "actieve", "actif", "aktiv", "aktives", "aktywna", "ativa", "attiva", "board",
-        "bob", "cob", "iob", "restinsulin", "активный",
+        "aktivt", "bob", "cob", "iob", "restinsulin", "активный",
       ]),
     ColumnMeaning(
       text: "holds a sum of the day",
@@ -276,16 +286,36 @@ enum AmountName {
     ColumnMeaning(
       text: "holds what was recommended",
       words: [
-        "berechnet", "berechnete", "berechneter", "calculada", "calculado", "calculated", "calculée",
-        "calcolata",
-        "consigliata", "empfohlen", "empfohlene", "estimated", "proposed", "recomendada", "recomendado",
-        "recommandée", "recommended", "sugerida", "suggested", "vorgeschlagen", "zalecana",
+        "aanbevolen", "aconsejada", "aconsejado", "aconselhada", "aconselhado", "advies",
+        "advised", "anbefalet", "anbefalt", "berechnet", "berechnete", "berechneter", "berechnetes",
+        "beregnet", "berekend", "berekende", "beräknad", "bolusadvies", "bolusvorschlag", "calcolata",
+        "calcolato", "calculada", "calculado", "calculated", "calculé", "calculée", "conseillé", "conseillée",
+        "consigliata", "consigliato", "doporučená", "doporučené", "doporučený", "ehdotettu", "empfehlung",
+        "empfohlen", "empfohlene", "empfohlener", "empfohlenes", "estimated", "foreslået", "foreslått",
+        "föreslagen", "föreslaget", "geadviseerd", "geadviseerde", "laskettu", "navržený", "obliczona",
+        "obliczony", "proponowana", "proponowany", "proposed", "proposé", "proposée", "proposta", "proposto",
+        "propuesta", "propuesto", "raccomandata", "raccomandato", "recomendada", "recomendado",
+        "recommandé", "recommandée", "recommended", "rekommenderad", "rekommenderat", "sugerida", "sugerido",
+        "sugerowana", "sugerowany", "suggerita", "suggerito", "suggested", "suggéré", "suggérée",
+        "suositeltu", "voorgesteld", "voorgestelde", "vorgeschlagen", "vorgeschlagene", "vorgeschlagener",
+        "vorgeschlagenes", "vorschlag", "vypočítaný", "zalecana", "zalecane", "zalecany",
+      ]),
+    ColumnMeaning(
+      text: "holds what was planned",
+      words: [
+        "desired", "geplant", "geplante", "geplanter", "geplantes", "gepland", "geplande", "gewenst",
+        "gewenste", "gewünscht", "gewünschte", "gewünschter", "intended", "pianificata", "pianificato",
+        "planerad", "planerat", "planificada", "planificado", "planifié", "planifiée", "planlagt", "planned",
+        "planowana", "planowany", "plánovaný", "prevista", "previsto", "programada", "programado",
+        "programmata", "programmato", "prévu", "prévue", "scheduled", "suunniteltu", "wanted",
       ]),
     ColumnMeaning(
       text: "holds a stock or its price",
       words: [
-        "cost", "inventory", "kosten", "preis", "price", "remaining", "reservoir", "restante", "stock",
-        "verbleibend",
+        "cost", "gjenværende", "inventory", "jäljellä", "kosten", "left", "pozostała", "pozostało", "preis",
+        "price", "remaining", "reservoir", "residua", "residuo", "restant", "restante", "resterende",
+        "rimanente", "stock", "tilbageværende", "verbleibend", "verbleibende", "verbleibendes", "zbývající",
+        "återstående", "übrig",
       ]),
   ]
 
@@ -300,7 +330,10 @@ enum AmountName {
     ] + ofBoth + [
       ColumnMeaning(
         text: "is in another unit than U",
-        words: ["clicks", "kg", "mg", "ml", "mu", "ng", "nmol", "pmol", "µg", "µl", "µu", "μu"])
+        words: [
+          "clicks", "drops", "gocce", "gotas", "gouttes", "kg", "klicks", "mg", "ml", "mu", "ng", "nmol",
+          "pmol", "tropfen", "x10", "µg", "µl", "µu", "μu",
+        ])
     ]
 
   private static let carbohydrates =
@@ -308,8 +341,9 @@ enum AmountName {
       ColumnMeaning(
         text: "is in another unit than g",
         words: [
-          "%", "cup", "cups", "kg", "lb", "lbs", "mg", "mmol", "ounce", "ounces", "oz", "part", "parts",
-          "percent", "points", "punkte", "unit", "units", "unités",
+          "%", "cup", "cups", "eenheden", "einheiten", "enheder", "enheter", "jednostki", "kg", "lb", "lbs",
+          "mg", "mmol", "ounce", "ounces", "oz", "part", "parts", "percent", "points", "punkte", "puntos",
+          "unidades", "unit", "units", "unità", "unités",
         ])
     ]
 
@@ -322,17 +356,36 @@ enum AmountName {
 
   private static func reason(_ name: String, _ meanings: [ColumnMeaning]) -> String? {
     var words = HeaderWords(name).words.union(name.contains("%") ? ["%"] : [])
+    if foldedHeader(name).hasSuffix("/10") { words.insert("x10") }
     // mySugr has the column `Meal Carbohydrates (Grams, Factor 1)`, which holds grams and not a factor.
     if !words.isDisjoint(with: ["gram", "gramm", "grammes", "grams"]) {
       words.subtract(["factor", "faktor"])
     }
-    // `IE pro BE` and `I:C` are ratios.
-    let isPerExchange = words.contains("pro") && !words.isDisjoint(with: ["be", "ke", "khe"])
-    if isPerExchange || words == ["i", "c"] {
-      return ofBoth.first?.text
-    }
+    // An injection in the left arm is not what is left.
+    if !words.isDisjoint(with: places) { words.remove("left") }
+    if isRatio(name, words) { return ofBoth.first?.text }
+    // `Rest-Insulin` is still active, and a column named `Rest` can be a stock.
+    if words == ["rest", "insulin"] { words = ["restinsulin"] }
     return meanings.first { !$0.words.isDisjoint(with: words) }?.text
   }
+
+  /// Whether a name states a ratio of insulin and food: `IE pro BE`, `U/CP`, `I:C`.
+  private static func isRatio(_ name: String, _ words: Set<String>) -> Bool {
+    if words == ["i", "c"] { return true }
+    let isPerUnit = name.contains("/") || !words.isDisjoint(with: ["je", "na", "par", "per", "por", "pro"])
+    return isPerUnit && !words.isDisjoint(with: exchanges)
+      && words.contains { insulinUnits.contains($0) || HeaderWords($0).namesDose }
+  }
+
+  private static let exchanges: Set<String> = [
+    "be", "bu", "cp", "cps", "exchange", "ke", "khe", "rac", "ración", "sj", "vj", "ww", "xe", "хе",
+  ]
+  private static let insulinUnits: Set<String> = [
+    "e", "ie", "iu", "j", "u", "ui", "unit", "units", "einheiten", "unités", "unidades", "unità", "ед",
+  ]
+  private static let places: Set<String> = [
+    "abdomen", "arm", "belly", "buttock", "hand", "hip", "leg", "side", "stomach", "thigh",
+  ]
 }
 
 extension GenericFinding {

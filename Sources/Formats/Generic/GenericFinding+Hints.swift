@@ -39,6 +39,44 @@ extension GenericFinding {
     return nil
   }
 
+  /// Whether a single object holds entries by their ids, each with its own time and glucose. Then no column
+  /// of times belongs to a column of values.
+  var holdsEntriesByID: Bool {
+    guard delimiter == nil, header.rows.count == 1 else { return false }
+    func parents(_ isWanted: (HeaderWords) -> Bool) -> Set<Substring> {
+      Set(
+        header.names.compactMap { name in
+          guard let dot = name.lastIndex(of: "."), isWanted(HeaderWords(String(name[dot...].dropFirst())))
+          else { return nil }
+          return name[..<dot]
+        })
+    }
+    return parents(\.isTime).intersection(parents(\.isGlucose)).count >= Self.minOfEntries
+  }
+  private static let minOfEntries = 3
+
+  /// Whether no row has a measured value.
+  var hasNoMeasuredCells: Bool {
+    GenericRole.measured.allSatisfy { columns[$0] < 0 || header.cells(columns[$0]).isEmpty }
+  }
+
+  /// The columns of times and of amounts by role, for `--map`, in rows that are doses by their word. Nil
+  /// without times, or if not exactly one column is named only for an amount.
+  var namesOfDoses: [String: String]? {
+    let amounts = header.names.indices.filter {
+      Self.amountNames.contains(header.words[$0].name) && header.content($0) == .number
+    }
+    guard hasTimes, amounts.count == 1, let amount = nameInCommands(amounts[0]) else { return nil }
+    var names = [GenericRole.insulin.name: amount]
+    for role in [GenericRole.time, .date, .clock] where columns[role] >= 0 {
+      guard let name = nameInCommands(columns[role]) else { return nil }
+      names[role.name] = name
+    }
+    return names
+  }
+
+  private static let amountNames: Set<String> = ["amount", "dose", "dosis", "insulin", "units"]
+
   /// The columns with amounts of insulin, apart from a column of values.
   func indexesOfInsulin(besides value: Int) -> [Int] {
     header.names.indices.filter {

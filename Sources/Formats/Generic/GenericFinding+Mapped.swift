@@ -62,11 +62,11 @@ extension GenericFinding {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .attribute))
       } else if mayNameThings(place) {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .flag))
-      } else if words.isFlag
+      } else if words.isFlag || (words.consistsOfRowMarks && holdsOnlyMarks(place))
         || (words.isPossibleFlag && header.cells(place).allSatisfy(GenericDeviceWords.isMarkOfProgram))
       {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .flag))
-      } else if words.mark != nil, header.cells(place).allSatisfy(GenericDeviceWords.isMark) {
+      } else if words.mark != nil, holdsOnlyMarks(place) {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .deviceMark))
       } else if mayMarkRows(place) {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .words))

@@ -266,6 +266,7 @@ extension GenericFinding {
       case .kind
       where !header.cells(place).contains(where: { KindWord($0) != nil }) && !holdsMealMarks(place): continue
       case .offset where !holdsOffsets(place): continue
+      case .control where header.words[place].isPossibleControl && !holdsOnlyMarks(place): continue
       default: columns[role] = place
       }
     }
@@ -278,6 +279,9 @@ extension GenericFinding {
       kindMayBeSource = header.words[place].isOrigin
     }
   }
+
+  /// Whether each cell of a column is a word for yes or no.
+  func holdsOnlyMarks(_ place: Int) -> Bool { header.cells(place).allSatisfy(GenericDeviceWords.isMark) }
 
   /// Whether a column has offsets of times: texts such as `+02:00`, or numbers if its name states offsets.
   private func holdsOffsets(_ place: Int) -> Bool {

@@ -216,7 +216,11 @@ struct GenericFormat: ExportFormat {
     let outcome = readTime(row)
     if let verdict = leaveOut(row, at: outcome, into: &out) { return verdict }
     if case .rejected(let reason) = outcome { return refuse(row, reason, into: &out) }
-    sections.observeData()
+    sections.observeData(at: outcome.seconds)
+    if sections.areOfSeveralPersons {
+      place = .belowOtherHeader
+      return readOutside(row, into: &out)
+    }
     if !isSurveyed, mixesOffsets(outcome) {
       out.reject(row, "a time with an offset among times without, or the other way round")
       return .data
@@ -439,8 +443,7 @@ struct GenericFormat: ExportFormat {
   /// Whether a cell in a column such as that for control solution means yes: it has any text except a word
   /// for no.
   private func isSet(_ field: Field) -> Bool {
-    let noes = ["0", "-", "n", "no", "false", "falsch", "nein", "non", "faux", "nee", "falso", "nej", "nei"]
-    return !field.isEmpty && !noes.contains(field.folded)
+    !field.isEmpty && GenericDeviceWords.isYes(field.folded)
   }
 
   @inline(__always) private mutating func device(of row: Row, in out: inout BatchBuilder) -> DeviceIndex {

@@ -11,6 +11,14 @@ struct GenericTimeReader {
     case instant(ShownTime, milliseconds: Int64)
     case rejected(String)
 
+    /// The shown time in seconds; 0 for a time that was rejected.
+    @inline(__always) var seconds: Int64 {
+      switch self {
+      case .shown(let time), .instant(let time, _): time.deviceTime.seconds
+      case .rejected: 0
+      }
+    }
+
     /// Whether the input states the offset of the time.
     var statesOffset: Bool {
       switch self {

@@ -12,7 +12,7 @@ final class JSONReader: RowSource {
   /// Names of members in which services wrap their lists of items.
   static let envelopeKeys: [StaticString] = [
     "result", "data", "entries", "treatments", "records", "readings", "egvs", "items", "values", "entry",
-    "metrics", "BgReadings", "Treatments",
+    "metrics", "BgReadings", "Treatments", "sgvs", "mbgs", "bgs",
   ]
   static let deepestContainers = 8
 

@@ -82,6 +82,13 @@ struct NamedColumns {
   /// it.
   @inline(__always) subscript(name: Int) -> Int { columns[name] }
 
+  /// These columns, with the name at one index read from the column of another name.
+  func reading(_ name: Int, from other: Int) -> NamedColumns {
+    var changed = self
+    changed.columns[name] = columns[other]
+    return changed
+  }
+
   /// Finds the columns in a row if it is a header. Joined files have several headers.
   ///
   /// - Parameter isHeader: decides by the folded cells whether the row is a header.

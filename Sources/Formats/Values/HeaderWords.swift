@@ -122,7 +122,8 @@ struct HeaderWords {
   /// Whether this text, as a cell, states that its row is not a reading. A text of more than three words is a
   /// sentence and does not count.
   var namesNoReading: Bool {
-    name.split(separator: " ").count <= 3 && !words.isDisjoint(with: Self.noReadingCells)
+    name.split(separator: " ").count <= 3
+      && (!words.isDisjoint(with: Self.noReadingCells) || statesDeletion)
   }
 
   /// Whether the column may mark rows that are not readings. The name is not enough, since a word such as
@@ -175,6 +176,9 @@ struct HeaderWords {
 
   /// The role that follows from the name.
   var role: GenericRole? { Self.roles.first { $0.names.contains(name) }?.role }
+
+  /// Whether a column with this name is only one of control tests if its cells are yes and no.
+  var isPossibleControl: Bool { Self.vagueControlNames.contains(name) }
 
   /// Whether the header is a name for a column with the kind of each row.
   var isRowType: Bool { Self.kindNames.contains(name) }
@@ -376,6 +380,10 @@ struct HeaderWords {
     "messgrösse", "untersuchung", "beschreibung", "kategorie", "examen", "analyse", "catégorie", "prueba",
     "análisis", "descripción", "categoría",
   ]
+  /// Names of columns for control tests that can also mean another kind of check.
+  private static let vagueControlNames: Set<String> = [
+    "contrôle", "controllo", "controle", "controlo", "kontroll", "kontrol", "kontrola", "qc",
+  ]
   private static let roles: [(role: GenericRole, names: Set<String>)] = [
     (.kind, kindNames),
     (
@@ -396,13 +404,17 @@ struct HeaderWords {
     ),
     (
       .control,
-      [
+      vagueControlNames.union([
         "control", "control test", "control solution", "is control", "is control test", "is control solution",
         "control sample", "funktionskontrolle", "kontrolllösung", "kontrolle", "kontrolltest",
         "kontrollmessung", "test de contrôle", "solution de contrôle", "controletest", "controlevloeistof",
         "prueba de control", "solución de control", "test di controllo", "soluzione di controllo",
-        "kontroltest", "kontrolvæske", "kontrollösning", "kontrolløsning",
-      ]
+        "kontroltest", "kontrolvæske", "kontrollösning", "kontrolløsning", "quality control",
+        "kontrollmätning", "kontrollmåling", "kontrolmåling", "controlemeting", "mesure de contrôle",
+        "solução de controle",
+        "solução de controlo", "teste de controle", "roztwór kontrolny", "test kontrolny", "kontrolliliuos",
+        "kontrolní roztok",
+      ])
     ),
     (
       .device,

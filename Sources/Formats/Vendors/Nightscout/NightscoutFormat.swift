@@ -22,7 +22,10 @@ struct NightscoutFormat: ExportFormat {
   private static let ownNames = ["glucoport.parts", "glucoport.moved"]
   private static let partsPlace = NightscoutMember.names.count
   private static let movedPlace = partsPlace + 1
-  private static let names = NightscoutMember.names + ownNames
+  /// The value of an entry in what a server has in memory (`ddata`), instead of `sgv` or `mbg`.
+  private static let loadedName = "mgdl"
+  private static let loadedPlace = movedPlace + 1
+  private static let names = NightscoutMember.names + ownNames + [loadedName]
 
   /// The member with all parts of a reading's identity, in documents of glucoport.
   private static let identityPrefix = "glucoport."
@@ -38,6 +41,8 @@ struct NightscoutFormat: ExportFormat {
   private static let plainColumns = ["dateString", "date", "sgv", "direction", "device"]
 
   private var columns: NamedColumns
+  /// The columns of entries as a server has them in memory, by the kind of entry.
+  private let loadedColumns: (sensor: NamedColumns, meter: NamedColumns)
   private let unit: GlucoseUnit?
   private let isTable: Bool
   private var units: NightscoutUnits
@@ -73,6 +78,12 @@ struct NightscoutFormat: ExportFormat {
     unit = options.unit
     units = NightscoutUnits(given: options.unit, values: Self.values(head, found.header))
     entriesStateUnits = head.objects.contains { $0["units"] != nil && ($0["sgv"] ?? $0["mbg"]) != nil }
+    let members = NamedColumns(members: Self.memberNames).reading(
+      NightscoutMember.date.place, from: NightscoutMember.mills.place)
+    loadedColumns = (
+      sensor: members.reading(NightscoutMember.sgv.place, from: Self.loadedPlace),
+      meter: members.reading(NightscoutMember.mbg.place, from: Self.loadedPlace)
+    )
     switch found.header {
     case .objects: (isTable, columns) = (false, NamedColumns(members: Self.memberNames))
     case .named: (isTable, columns) = (true, NamedColumns(cells: Self.names, marks: Self.headerMarks))
@@ -102,7 +113,7 @@ struct NightscoutFormat: ExportFormat {
       if columns.readHeader(row, isHeader: Self.isHeader) { return .header }
       if columns.count == 0 { return .unknown("before the header, or not a row of Nightscout") }
     }
-    let document = NightscoutRow(row: row, columns: columns)
+    let document = NightscoutRow(row: row, columns: columns(of: row))
     if document[.isValid].equals("false") {
       readDeleted(document, into: &out)
       return .data
@@ -120,6 +131,15 @@ struct NightscoutFormat: ExportFormat {
     case .unknown: return .unknown("not an entry or treatment of Nightscout")
     }
     return .data
+  }
+
+  /// The columns of a row. An entry as a server has it in memory has the members `mgdl` and `mills`.
+  @inline(__always) private func columns(of row: Row) -> NamedColumns {
+    guard !isTable, !row[columns[Self.loadedPlace]].isEmpty, row[columns[NightscoutMember.date.place]].isEmpty
+    else { return columns }
+    let type = row[columns[NightscoutMember.type.place]]
+    if type.equals("sgv") { return loadedColumns.sensor }
+    return type.equals("mbg") ? loadedColumns.meter : columns
   }
 
   /// Adds to a reason the option with which a person can state the missing unit.
@@ -300,6 +320,9 @@ extension NightscoutFormat {
     let isTimed = object["date"] != nil || object["dateString"] != nil
     if isTimed, object["sgv"] != nil || object["mbg"] != nil { return true }
     if isTimed, object["type"] == "cal", object["slope"] != nil { return true }
+    if object[loadedName] != nil, object["mills"] != nil, ["sgv", "mbg"].contains(object["type"]) {
+      return true
+    }
     guard object["eventType"] != nil else { return false }
     // The export of xDrip4iOS has treatments as the app sends them to a site, before the site adds
     // `created_at`.
@@ -317,7 +340,7 @@ extension NightscoutFormat {
     switch header {
     case .objects:
       return head.objects.filter { $0["units"] == nil }.compactMap {
-        ($0["sgv"] ?? $0["mbg"]).flatMap(Double.init)
+        ($0["sgv"] ?? $0["mbg"] ?? $0[loadedName]).flatMap(Double.init)
       }
     case .named(let header):
       let cells = header.cells.map(foldedHeader)
@@ -416,6 +439,7 @@ extension NightscoutFormat {
     variants: [
       "answers of API versions 1 and 3: JSON, NDJSON, CSV, TSV",
       "mongoexport of the collections entries and treatments",
+      "what a server has in memory: /api/v2/ddata, with the lists sgvs, mbgs and treatments",
       "xDrip4iOS: the JSON file with all its data",
     ],
     languages: "English only; the members have fixed names",
