@@ -224,6 +224,76 @@ import Testing
   }
 
   @Test(arguments: [
+    ("Date,Insulin,Value", "NovoRapid", "Tresiba"), ("Timestamp,Medication,Value", "Fiasp", "Lantus"),
+    ("Zeit,Medikament,Wert", "Humalog", "Toujeo"), ("Time,Dose type,Value", "Novorapid", "Levemir"),
+    ("Time,Drug,Value", "Lyumjev", "Insulatard"), ("Dato,Insulin,Verdi", "Apidra", "Abasaglar"),
+    ("Fecha y hora,Insulina,Valor", "NovoRapid", "Tresiba"), ("Time,Food,Value", "Humalog", "Lantus"),
+    ("Date/heure,Insuline,Valeur", "Humalog", "Tresiba"),
+  ])
+  func aTableOfDosesWithNamesOfInsulinsIsSuggestedAsDoses(
+    _ header: String, _ rapid: String, _ long: String
+  ) throws {
+    let names = header.split(separator: ",").map(String.init)
+    let file = try ScratchFile("\(header)\n2026-05-01 07:00,\(rapid),4.5\n2026-05-01 22:00,\(long),18\n")
+    let refusal = try #require(try file.refusal())
+    #expect(!refusal.contains("value="), "\(refusal)")
+    #expect(refusal.contains("insulin=\(names[2])"), "\(refusal)")
+    let doses = try file.readings {
+      $0.columns = ["time": names[0], "insulin": names[2], "use": names[1]]
+    }
+    #expect(doses.readings.isEmpty && doses.rejections.isEmpty)
+    let mapped = try file.refusal { $0.columns = ["time": names[0], "value": names[2]] }
+    #expect(mapped?.contains("may be doses of insulin") == true)
+  }
+
+  @Test(arguments: [
+    ("Tijdstempel,Waarde,Insulinetype", "Snelwerkend"), ("Tidsstempel,Værdi,Insulintype", "Hurtigtvirkende"),
+    ("Time,Value,Insulin", "evening"), ("Time,Value,Medicine name", "Metformin"), ("Time,Value,Lek", "A"),
+    ("Čas,Value,Inzulin", "večer"),
+    ("Time,Value,Drug", "insulin lispro"), ("Time,Value,Insulin", "Tresiba U200"),
+  ])
+  func noMappingOfGlucoseIsSuggestedNextToAColumnOfMedicines(_ header: String, _ cell: String) throws {
+    let text = "\(header)\n2026-05-01 07:00,5,\(cell)\n2026-05-01 12:00,6,\(cell)\n"
+    let refusal = try #require(try ScratchFile(text).refusal())
+    #expect(!refusal.contains("value="), "\(refusal)")
+    #expect(refusal.contains("may be doses of insulin, as '\(cell)'"), "\(refusal)")
+  }
+
+  @Test(arguments: [
+    "time,value,insulin\n2026-05-01 07:00,101,yes\n2026-05-01 12:00,140,no\n",
+    "time,value,insulin\n2026-05-01 07:00,101,NovoRapid 4\n2026-05-01 12:00,140,Lantus 18 U\n",
+    "time,value,dose\n2026-05-01 07:00,101,4 U\n2026-05-01 12:00,140,6 U\n",
+    "time,value,comment\n2026-05-01 07:00,101,took my Lantus\n2026-05-01 12:00,140,a walk\n",
+    "time,value,sport\n2026-05-01 07:00,101,long walk\n2026-05-01 12:00,140,\n",
+    "time,value,insulin,pen\n2026-05-01 07:00,101,4,NovoRapid\n2026-05-01 12:00,140,6,NovoRapid\n",
+    "time,value,medication\n2026-05-01 07:00,101,\n2026-05-01 12:00,140,\n",
+    "time,value,code\n2026-05-01 07:00,101,58\n2026-05-01 12:00,140,60\n",
+  ])
+  func aTableOfGlucoseThatNamesAnInsulinOrACodeStillGetsItsCommand(_ text: String) throws {
+    let file = try ScratchFile(text)
+    let refusal = try #require(try file.refusal(), "\(text)")
+    #expect(refusal.contains("time=time,value=value"), "\(refusal)")
+    let map = ["time": "time", "value": "value"]
+    #expect(try file.refusal { $0.columns = map }?.contains("doses of insulin") != true, "\(text)")
+  }
+
+  /// The diabetes data of the UCI repository: 33 to 35 are doses of insulin, 48 and 57 to 64 are glucose.
+  @Test func codesOfDosesPreventACommandForAllRows() throws {
+    let rows = "04-21-1991,9:09,58,100\n04-21-1991,9:09,33,9\n04-21-1991,17:08,62,119\n"
+    let file = try ScratchFile("Date,Time,Code,Value\n" + rows)
+    let refusal = try #require(try file.refusal())
+    #expect(!refusal.contains("value=") && refusal.contains("'Code'"), "\(refusal)")
+    let map = ["date": "Date", "clock": "Time", "value": "Value"]
+    #expect(try file.refusal { $0.columns = map }?.contains("codes 33 to 35") == true)
+    let glucose = try file.readings {
+      $0.columns = map
+      $0.rows = [RowFilter(column: "Code", value: "58")]
+      $0.unit = .milligramsPerDecilitre
+    }
+    #expect(glucose.readings.count == 1)
+  }
+
+  @Test(arguments: [
     #"[{"openaps":{"enacted":{"bg":145,"deliverAt":"2026-05-01T14:30:00Z","timestamp":"2026-05-01T14:30:04Z"}}}]"#,
     #"[{"suggested":{"bg":145,"deliverAt":"2026-05-01T14:30:00Z","timestamp":"2026-05-01T14:30:04Z"}}]"#,
     #"[{"deliverAt":"2026-05-01T14:30:00Z","timestamp":"2026-05-01T14:30:04Z","bg":85,"predBGs":{"ZT":85}}]"#,

@@ -15,6 +15,9 @@ struct GenericAdvice {
   func text(for problem: GenericProblem) -> String {
     let commands = Array(commands(for: problem).prefix(Self.maxCommands))
     if commands.isEmpty {
+      if let command = problem.choices.lazy.compactMap(commandForDoses).first {
+        return ". Its values seem to be doses of insulin; if they are, import them with:\n  " + command
+      }
       return problem.choices.lazy.compactMap { finding.reasonAgainstHint(forValuesIn: $0[.value]) }.first
         ?? ""
     }
@@ -33,6 +36,18 @@ struct GenericAdvice {
         "Import what you need with:"
       }
     return ". " + lead + commands.map { "\n  " + $0 }.joined()
+  }
+
+  /// The command that imports the values of a choice as doses of the insulins that another column names.
+  private func commandForDoses(_ choice: GenericColumns) -> String? {
+    guard options.rows.isEmpty, let doses = finding.columnsOfDoses(insteadOf: choice) else { return nil }
+    var options = options
+    options.format = nil
+    for role in [GenericRole.time, .date, .clock, .insulin, .use] where doses[role] >= 0 {
+      guard let name = finding.nameInCommands(doses[role]) else { return nil }
+      options.columns[role.name] = name
+    }
+    return ImportHint(options: options).command
   }
 
   private func commands(for problem: GenericProblem) -> [String] {
@@ -239,6 +254,7 @@ extension GenericFormat {
     if !options.force {
       try finding.requireBloodKetones()
       try finding.requireAmounts()
+      try finding.requireNoDoses()
       try finding.requireKnownKindsOfDoses(ImportHint(options: options))
     }
     if let problem = finding.cbgProblem(given: options.kind) {

@@ -36,6 +36,8 @@ struct GenericColumns: Equatable {
   var zones = -1
   /// The column of dates next to a column of full times. Its dates are only compared with those times.
   var days = -1
+  /// The column of times of day that belongs to `days`. It is only compared with the full times.
+  var dayClock = -1
   /// The column in mmol/L that repeats the mg/dL values of the column of values. It is only compared with
   /// that column.
   var twin = -1
@@ -79,6 +81,7 @@ struct GenericColumns: Equatable {
     moved.amountSigns = amountSigns.map(newIndex)
     if zones >= 0 { moved.zones = newIndex(zones) }
     if days >= 0 { moved.days = newIndex(days) }
+    if dayClock >= 0 { moved.dayClock = newIndex(dayClock) }
     if twin >= 0 { moved.twin = newIndex(twin) }
     return moved
   }
@@ -231,6 +234,7 @@ enum CellContent: Int {
   private static func content(_ cell: Field) -> CellContent {
     let field = cell.trimmed
     if field.isEmpty { return .empty }
+    if let clock = field.timeOnFirstDay, clock.hour > 0 || clock.minute > 0 { return .clock }
     if let time = field.yearFirstTime {
       return time.deviceTime.seconds % 86400 == 0 ? .midnight : .time
     }
@@ -238,7 +242,9 @@ enum CellContent: Int {
       return time.hour == 0 && time.minute == 0 && time.seconds == 0 ? .midnight : .time
     }
     if field.namedTime != nil { return .time }
-    if field.bytes.contains(UInt8(ascii: ":")), field.timeOfDay != nil { return .clock }
+    if field.bytes.contains(UInt8(ascii: ":")), field.timeOfDay != nil || field.clockWithOffset != nil {
+      return .clock
+    }
     if let date = field.genericDate {
       // Hungarian and Croatian dates end in a dot: `2026.03.02.`.
       let rest = field.slice(min(date.length, field.count), field.count)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Logbook
+
 /// Recognises values that are doses of insulin or numbers of an algorithm, so that no hint suggests to import
 /// them as glucose.
 extension GenericFinding {
@@ -8,9 +10,41 @@ extension GenericFinding {
   ///
   /// - Parameter value: the index of the column; negative without one.
   func reasonAgainstHint(forValuesIn value: Int) -> String? {
-    guard value >= 0, let sign = signOfAlgorithm ?? signOfDoses(in: value) ?? signOfOtherUnits(of: value)
-    else { return nil }
+    guard value >= 0 else { return nil }
+    if let codes = codesOfDoses(besides: value) {
+      return ". No command is suggested, since \(codes); import the rows of each code of glucose with --where"
+    }
+    guard let sign = signOfAlgorithm ?? signOfDoses(in: value) ?? signOfOtherUnits(of: value) else {
+      return nil
+    }
     return ". No command is suggested, since \(sign); export the readings of the sensor or meter instead"
+  }
+
+  /// - Throws: `Failure` of category `badInput` if another column has names of insulins or codes of doses
+  ///   next to the values that a person named.
+  func requireNoDoses() throws {
+    let value = columns[.value]
+    guard value >= 0, !GenericRole.doses.contains(where: { columns[$0] >= 0 }),
+      let sign = codesOfDoses(besides: value) ?? signOfInsulin(in: value)
+    else { return }
+    throw Failure(
+      .badInput,
+      "the column \(quoted([value])) may not hold glucose, since \(sign). Name doses as insulin= in --map, and "
+        + "choose the rows of glucose with --where")
+  }
+
+  /// The columns for doses instead of glucose, if each value has the name of an insulin in another column.
+  /// Nil otherwise.
+  func columnsOfDoses(insteadOf choice: GenericColumns) -> GenericColumns? {
+    let value = choice[.value]
+    guard value >= 0, let sign = indexOfInsulinNames(besides: value) else { return nil }
+    let areNamed = header.rows.allSatisfy { row in
+      cell(value, of: row).isEmpty || InsulinName.subtypeOfBrand(cell(sign, of: row)) != nil
+    }
+    guard areNamed else { return nil }
+    var doses = choice.without(.value)
+    (doses[.insulin], doses[.use]) = (value, sign)
+    return doses
   }
 
   /// The sign that an algorithm for insulin wrote the input, as text for a message. Then the glucose in the
@@ -27,13 +61,27 @@ extension GenericFinding {
   private func signOfDoses(in value: Int) -> String? {
     guard !header.words[value].mentionsGlucose else { return nil }
     if header.words[value].mentionsInsulin { return "\(quoted([value])) has a word for insulin" }
+    return signOfDoses(in: value) { $0.showsDose(by: $1) }
+  }
+
+  /// The sign that values of a column are doses, since another column names an insulin; nil for a column that
+  /// is named for glucose.
+  private func signOfInsulin(in value: Int) -> String? {
+    guard !header.words[value].mentionsGlucose else { return nil }
+    return signOfDoses(in: value) { !$0.isRemark && Self.namesInsulin($1) }
+  }
+
+  private func signOfDoses(in value: Int, _ isSign: (HeaderWords, String) -> Bool) -> String? {
     let amounts = indexesOfInsulin(besides: value)
-    let signs = header.names.indices.filter { $0 != value && !columns.hasTime(in: $0) && mayShowDoses($0) }
+    let described = [GenericRole.note, .device, .serial].map { columns[$0] }
+    let signs = header.names.indices.filter {
+      $0 != value && !columns.hasTime(in: $0) && !described.contains($0) && mayShowDoses($0)
+    }
     for row in header.rows {
-      let cell = { (place: Int) in row.indices.contains(place) ? row[place] : "" }
-      guard !cell(value).isEmpty, amounts.allSatisfy({ cell($0).isEmpty }) else { continue }
-      if let sign = signs.first(where: { header.words[$0].showsDose(by: cell($0)) }) {
-        return "the values may be doses of insulin, as \(shownName(cell(sign))) in \(quoted([sign])) shows"
+      guard !cell(value, of: row).isEmpty, amounts.allSatisfy({ cell($0, of: row).isEmpty }) else { continue }
+      if let sign = signs.first(where: { isSign(header.words[$0], cell($0, of: row)) }) {
+        return
+          "the values may be doses of insulin, as \(shownName(cell(sign, of: row))) in \(quoted([sign])) shows"
       }
     }
     return nil
@@ -76,6 +124,47 @@ extension GenericFinding {
   }
 
   private static let amountNames: Set<String> = ["amount", "dose", "dosis", "insulin", "units"]
+
+  /// Whether a short text has the brand or the substance of an insulin, and no amount.
+  fileprivate static func namesInsulin(_ cell: String) -> Bool {
+    let parts = cell.lowercased().split { !$0.isLetter && !$0.isNumber }
+    let words = HeaderWords(cell)
+    guard parts.count <= maxNameWords, words.words.isDisjoint(with: HeaderWords.noDoseWords),
+      !words.statesAmount
+    else { return false }
+    // Only brands and substances, and not words for a use, are also found inside a longer word.
+    return InsulinName.subtypeOfBrand(cell) != nil
+      || parts.contains { InsulinName.subtype("x\($0)x") != nil }
+  }
+  private static let maxNameWords = 4
+
+  private func indexOfInsulinNames(besides value: Int) -> Int? {
+    header.names.indices.first { place in
+      place != value && !columns.hasTime(in: place) && !header.words[place].isRemark
+        && header.cells(place).contains(where: Self.namesInsulin)
+    }
+  }
+
+  private func cell(_ place: Int, of row: [String]) -> String {
+    row.indices.contains(place) ? row[place] : ""
+  }
+
+  /// The sign that a column has the codes of the diabetes data of the UCI repository, as text for a message.
+  /// There 33 to 35 are doses of insulin, and 48 and 57 to 64 are values of glucose.
+  private func codesOfDoses(besides value: Int) -> String? {
+    guard !header.words[value].mentionsGlucose else { return nil }
+    let place = header.names.indices.first { place in
+      guard place != value, header.words[place].name.split(separator: " ").contains("code") else {
+        return false
+      }
+      let codes = header.cells(place).compactMap { $0.withField { $0.trimmed.integer } }
+      return codes.count == header.cells(place).count && codes.allSatisfy { (33...72).contains($0) }
+        && codes.contains { (33...35).contains($0) } && Set(codes).count > 1
+    }
+    return place.map {
+      "the codes 33 to 35 in \(quoted([$0])) are those of doses of insulin in some data sets"
+    }
+  }
 
   /// The columns with amounts of insulin, apart from a column of values.
   func indexesOfInsulin(besides value: Int) -> [Int] {
@@ -124,8 +213,30 @@ extension HeaderWords {
     "bolus", "basal", "meal bolus", "correction bolus", "temp basal",
   ]
   /// Words that show that a text with a word for insulin is not about a dose: `before insulin`, `no bolus`.
-  private static let noDoseWords: Set<String> = [
+  fileprivate static let noDoseWords: Set<String> = [
     "before", "after", "pre", "post", "no", "without", "none", "vor", "nach", "ohne",
+  ]
+  /// Words for medicines, in the languages of `HeaderWords`.
+  private static let medicines: Set<String> = [
+    "medication", "medications", "medicine", "medicines", "drug", "drugs", "medikament", "medikamente",
+    "medikation", "arznei", "arzneimittel", "médicament", "médicaments", "medicament", "medicaments",
+    "médication", "medicamento", "medicamentos", "medicación", "medicacion", "fármaco", "fármacos",
+    "farmaco", "farmaci", "medicinale", "medicina", "medicinali", "medicação", "medicacao", "medicatie",
+    "medicijn", "medicijnen", "geneesmiddel", "geneesmiddelen", "lek", "leki", "medicin", "medisin",
+    "medicinering", "lægemiddel", "läkemedel", "legemiddel", "dose", "dosis",
+  ]
+  /// Words that may follow a word for medicines in the name of a column of their names.
+  private static let wordsForKinds: Set<String> = [
+    "type", "typ", "tipo", "art", "soort", "name", "nom", "nombre", "nome", "naam", "navn", "namn", "nazwa",
+    "brand", "marke", "marque", "marca", "kind", "product", "produkt", "of", "de",
+  ]
+  /// Cells in a column of medicines that name no insulin: answers to the question whether one was taken, and
+  /// the forms of other medicines.
+  private static let answers: Set<String> = [
+    "yes", "y", "n", "ja", "nein", "nej", "nei", "nee", "oui", "non", "sí", "si", "sim", "não", "tak", "nie",
+    "x", "true", "false", "taken", "genommen", "keine", "kein", "ok",
+    // These are forms of other medicines.
+    "tablet", "tablets", "tablette", "tabletten", "pill", "pills", "comprimé", "comprimido", "oral",
   ]
   private static let noAmountWords: Set<String> = [
     "board", "iob", "active", "rate", "id", "guid", "sensitivity", "duration", "time", "total", "type",
@@ -151,16 +262,38 @@ extension HeaderWords {
   }
 
   /// Whether a cell of a column with this name shows that the value of its row is a dose of insulin.
-  fileprivate func showsDose(by cell: String) -> Bool {
-    guard CellContent(cell) == .text else { return false }
+  fileprivate func showsDose(by text: String) -> Bool {
+    guard CellContent(text) == .text, !HeaderWords(text).statesAmount else { return false }
     // The names in nested objects have dots, as in `dose.unit`, so their last part is examined.
     let own = name.split(separator: ".").last.map { HeaderWords(String($0)) } ?? self
-    if own.role == .unit { return Self.insulinUnits.contains(foldedHeader(cell)) }
-    let cell = HeaderWords(cell)
-    if own.hasStem(Self.insulinStems) {
-      return own.isType && !cell.words.isEmpty && cell.words.isDisjoint(with: Self.noDoseWords)
+    if own.role == .unit { return Self.insulinUnits.contains(foldedHeader(text)) }
+    let cell = HeaderWords(text)
+    if own.isOfMedicine || (own.hasStem(Self.insulinStems) && own.isType) {
+      return !cell.words.isEmpty && cell.words.isDisjoint(with: Self.noDoseWords.union(Self.answers))
     }
+    if !own.isRemark, GenericFinding.namesInsulin(text) { return true }
     return (own.isRowType || own.isPossibleName || own.isName) && cell.namesDose
+  }
+
+  /// Whether this is a name for medicines or for the insulin of each row, and for nothing else.
+  private var isOfMedicine: Bool {
+    let others = words.filter { word in
+      !Self.medicines.contains(word) && !HeaderWords.isOfInsulin(word) && !Self.wordsForKinds.contains(word)
+    }
+    return others.isEmpty && (mentionsInsulin || !words.isDisjoint(with: Self.medicines))
+  }
+
+  private static func isOfInsulin(_ word: String) -> Bool {
+    insulinStems.contains { word.hasPrefix($0.description) }
+      || foreignInsulinStems.contains { word.hasPrefix($0.description) }
+  }
+
+  /// Whether a text has an amount, as `NovoRapid 4 U` has. A concentration such as `U100` is not an amount.
+  fileprivate var statesAmount: Bool {
+    name.split { !$0.isLetter && !$0.isNumber }.contains { part in
+      guard let number = Int(part.prefix(while: \.isNumber)) else { return false }
+      return number < 100 && ["", "u", "e", "ie", "iu", "ui"].contains(part.drop(while: \.isNumber))
+    }
   }
 
   /// Whether a cell of a column of names or kinds states that its row is a dose of insulin.
@@ -170,6 +303,9 @@ extension HeaderWords {
   }
 
   private var isType: Bool {
-    words.contains { ["type", "typ", "tipo", "art", "soort", "name"].contains($0) || $0.hasSuffix("typ") }
+    words.contains {
+      ["type", "typ", "tipo", "art", "soort", "name"].contains($0) || $0.hasSuffix("typ")
+        || $0.hasSuffix("type")
+    }
   }
 }

@@ -17,27 +17,36 @@ extension GenericFinding {
     // A database notes when a row was created, which may be days after the measurement. So these times are
     // used only if there are no other times or dates.
     let measured = timed.filter { !header.words[$0].isDatabaseStamp }
-    let hasParts = dates.count == 1 && clocks.count == 1
-    let whole = best(of: measured.isEmpty && dates.isEmpty ? timed : measured)
+    let found = best(of: measured.isEmpty && dates.isEmpty ? timed : measured)
     if measured.isEmpty, dates.isEmpty, !timed.isEmpty { return stampProblem(timed) }
+    let parts = dates.count == 1 || !found.isEmpty ? timeParts(dates, clocks) : nil
+    let whole = withoutStamps(found, besides: parts)
+    if let problem = stampedProblem(whole, besides: parts, clocks: dates.isEmpty ? clocks : []) {
+      return problem
+    }
     if whole.count == 1, whole.count == timed.count || header.words[whole[0]].isTime {
       columns[.time] = whole[0]
       return otherTimeProblem(whole, GenericColumns(time: whole[0]))
     }
-    if !whole.isEmpty, !hasParts || whole.count > 1 {
+    if !whole.isEmpty, parts == nil || whole.count > 1 {
       let doubt = whole.count > 1 ? "" : ", and one may be that of the values"
       return GenericProblem(
         "several columns hold times\(doubt): \(quoted(whole))",
         choices: shownTimesOfGlucose(whole).map { GenericColumns(time: $0) })
     }
-    if hasParts {
-      columns[.date] = dates[0]
-      columns[.clock] = clocks[0]
-      return otherTimeProblem([dates[0], clocks[0]], GenericColumns(date: dates[0], clock: clocks[0]))
+    if let parts {
+      (columns[.date], columns[.clock]) = (parts[.date], parts[.clock])
+      return otherTimeProblem([parts[.date], parts[.clock]], parts)
     }
+    return problemWithoutTimes(dates, clocks, named)
+  }
+
+  /// The problem of columns that state no full times, neither in one column nor in two.
+  private func problemWithoutTimes(_ dates: [Int], _ clocks: [Int], _ named: [Int]) -> GenericProblem {
+    let all = header.names.indices
     if header.words.filter(\.isMeal).count > 1 { return mealProblem }
     if let date = dates.first, clocks.isEmpty {
-      let possible = all.filter { contents[$0] == .number && mayHoldTimesOfDay($0) }
+      let possible = all.filter { header.content($0) == .number && mayHoldTimesOfDay($0) }
       guard possible.isEmpty else {
         return GenericProblem(
           "the column \(quoted([date])) holds dates without a time of day, and no other column is named for times; "
@@ -53,7 +62,7 @@ extension GenericFinding {
         "dates and times of day are in several columns: \(quoted(dates + clocks))",
         choices: dates.flatMap { date in clocks.map { GenericColumns(date: date, clock: $0) } })
     }
-    if let serial = all.first(where: { contents[$0] == .serial && header.words[$0].isTime }) {
+    if let serial = all.first(where: { header.content($0) == .serial && header.words[$0].isTime }) {
       return GenericProblem(
         "the column \(quoted([serial])) holds day numbers of a spreadsheet",
         choices: [GenericColumns(time: serial)])
@@ -88,7 +97,7 @@ extension GenericFinding {
     return shown.isEmpty ? times : shown + others
   }
 
-  private func firstWord(_ place: Int) -> Substring? {
+  func firstWord(_ place: Int) -> Substring? {
     NameParts.parted(header.names[place].prefix { $0.isLetter || $0.isNumber }).first
   }
 

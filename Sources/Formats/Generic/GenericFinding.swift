@@ -227,6 +227,7 @@ extension GenericFinding {
     finding.columns.zoneSigns = finding.zoneSigns.map(\.place)
     finding.columns.kindSigns = finding.kindSigns.map(\.place)
     finding.columns.days = GenericDays.index(in: finding.header, finding.columns) ?? -1
+    finding.columns.dayClock = finding.indexOfDayClock ?? -1
     return finding
   }
 

@@ -94,6 +94,7 @@ extension GenericFormat {
       dates.observe(time, isHistory: false, line: row.line)
     }
     let cell = row[columns[.time] >= 0 ? columns[.time] : columns[.date]].trimmed
+    if columns[.clock] >= 0 { forms.observe(clock: row[columns[.clock]].trimmed, line: row.line) }
     guard let time = trialTime(of: row, columns) else {
       forms.observe(unread: cell, line: row.line)
       return surveyWithoutTime(row)

@@ -101,7 +101,9 @@ struct GenericFormat: ExportFormat {
       finding.columns.roles.map { finding.columns[$0] } + finding.columns.watched + finding.columns.series
       + finding.columns.further
       + finding.columns.origins + finding.columns.zoneSigns + finding.columns.amountSigns
-      + [finding.columns.zones, finding.columns.days, finding.columns.twin].filter { $0 >= 0 }
+      + [finding.columns.zones, finding.columns.days, finding.columns.dayClock, finding.columns.twin].filter {
+        $0 >= 0
+      }
     return places.enumerated().filter { places.firstIndex(of: $1) == $0 }.map(\.element)
   }
 

@@ -39,6 +39,11 @@ struct GenericTimeForms {
   private var yearFirst = DayHalves()
   private var forms: [DateForm: DayHalves] = [:]
 
+  /// The number of times of day with a dot between hours and minutes, and of those with a colon.
+  private var (dots, colons) = (0, 0)
+  /// The first time of day such as `7.75`, and its line.
+  private var decimalHours: (text: String, line: Int64)?
+
   private var zone: String?
   private var lastZone: [UInt8] = []
   private var lastSeason = Season.between
@@ -142,6 +147,16 @@ struct GenericTimeForms {
     }
   }
 
+  /// Adds a cell of the column of times of day. A number such as `7.75` shows that the column counts hours.
+  /// There, 7.50 is half past seven.
+  mutating func observe(clock cell: Field, line: Int64) {
+    guard cell.count >= 4, cell.count <= 8 else { return }
+    if cell.bytes.contains(UInt8(ascii: ":")) { return colons += 1 }
+    guard let time = cell.timeOfDay, cell.bytes.contains(UInt8(ascii: ".")) else { return }
+    dots += 1
+    if time.hour < 24, time.minute > 59, decimalHours == nil { decimalHours = (cell.text, line) }
+  }
+
   /// Adds a cell that is not a time, such as `2026-13-05 07:30`.
   mutating func observe(unread cell: Field, line: Int64) {
     guard dayBeforeMonth == nil, cell.count >= 10, cell[4] &- 0x30 > 9, cell[4] == cell[7],
@@ -174,6 +189,11 @@ struct GenericTimeForms {
     if let dayBeforeMonth {
       return
         "the dates seem to have the day before the month (line \(dayBeforeMonth)); write them as year, month, day"
+    }
+    if let decimalHours, dots > colons {
+      return
+        "the times of day seem to be hours with decimals, such as \(decimalHours.text) (line \(decimalHours.line)); "
+        + "write them as hours and minutes, such as 7:45 for 7.75"
     }
     let all = forms.values + [yearFirst]
     return all.contains(where: \.areEarly) && all.contains(where: \.areLate)

@@ -51,6 +51,14 @@ struct GenericTimeReader {
   }
 
   @inline(__always) mutating func read(_ field: Field) -> ReadTime {
+    let outcome = readWithAnyDay(field)
+    if case .shown(let time) = outcome, time.deviceTime.seconds < FirstDays.end, FirstDays.contain(time) {
+      return .rejected("a spreadsheet's time of day, which has no date")
+    }
+    return outcome
+  }
+
+  @inline(__always) private mutating func readWithAnyDay(_ field: Field) -> ReadTime {
     if let time = field.yearFirstTime {
       return time.utcOffset == nil ? .shown(time) : outcomeWithOffset(time, field)
     }
@@ -78,10 +86,14 @@ struct GenericTimeReader {
     let (date, clock) = (date.trimmed, clock.trimmed)
     if date.isEmpty { return .rejected("no date") }
     if clock.isEmpty { return .rejected("a date without a time of day") }
-    guard let day = date.genericDate, day.isAlone(in: date), let time = clock.timeOfDay ?? clock.digitsOfDay
-    else {
-      return .rejected(Self.unknownForm)
-    }
+    guard let day = date.genericDate, day.isAlone(in: date) else { return .rejected(Self.unknownForm) }
+    if let time = clock.clockTime { return outcome(of: day, at: time) }
+    guard let (time, offset) = clock.clockWithOffset else { return .rejected(Self.unknownForm) }
+    guard case .shown(let shown) = outcome(of: day, at: time) else { return outcome(of: day, at: time) }
+    return .shown(ShownTime(shown.deviceTime, utcOffset: offset))
+  }
+
+  private func outcome(of day: GenericDate, at time: TimeOfDay) -> ReadTime {
     switch day.form {
     case .decided(let month, let dayOfMonth):
       guard
@@ -192,6 +204,29 @@ struct RepeatedInstants {
   }
 }
 
+/// The first days of the calendars of spreadsheets and databases. A program that writes a time of day as a
+/// full time writes one of them for the date.
+private enum FirstDays {
+  /// Dates as year, month and day. Some programs write the day 0 of January 1900.
+  private static let dates = [[1899, 12, 30], [1899, 12, 31], [1900, 1, 0], [1900, 1, 1], [1904, 1, 1]]
+  /// These dates as days since 1970, without the day 0.
+  private static let days: Set<Int64> = [-25_569, -25_568, -25_567, -24_107]
+  /// The civil seconds at the end of the last of these days.
+  static let end: Int64 = -24_106 * 86_400
+
+  static func contain(_ time: ShownTime) -> Bool {
+    days.contains(DeviceTime.day(of: time.deviceTime.seconds))
+  }
+
+  static func contain(_ date: GenericDate) -> Bool {
+    switch date.form {
+    case .decided(let month, let day): dates.contains([date.year, month, day])
+    case .open(let first, let second, _):
+      dates.contains([date.year, first, second]) || dates.contains([date.year, second, first])
+    }
+  }
+}
+
 /// A date without its time of day.
 struct GenericDate {
   enum DateParts {
@@ -211,6 +246,29 @@ struct GenericDate {
 }
 
 extension Field {
+  /// The time of day in a cell that states no date, or only the first day of a spreadsheet's calendar.
+  var clockTime: TimeOfDay? { timeOfDay ?? digitsOfDay ?? timeOnFirstDay }
+
+  /// The time of day on the first day of a spreadsheet's calendar: `1899-12-30 07:30`.
+  var timeOnFirstDay: TimeOfDay? {
+    guard count >= 12, count <= 32, let date = genericDate, date.length < count, FirstDays.contain(date)
+    else {
+      return nil
+    }
+    let rest = slice(date.length, count)
+    guard [UInt8(ascii: " "), UInt8(ascii: "T"), UInt8(ascii: ",")].contains(rest[0]) else { return nil }
+    return rest.slice(1, rest.count).trimmed.timeOfDay
+  }
+
+  /// The time of day and the offset in a cell without a date: `07:00:00.000+02:00`.
+  var clockWithOffset: (time: TimeOfDay, offset: Int32)? {
+    guard count >= 8, count <= 24,
+      let sign = bytes.firstIndex(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }),
+      let time = slice(0, sign).trimmed.timeOfDay, let offset = slice(sign, count).utcOffset
+    else { return nil }
+    return (time, offset)
+  }
+
   /// The offset in seconds to the east that a number means. A number up to 14 is in hours, a number up to 840
   /// in minutes, and a larger one in seconds.
   var numericOffset: Int32? {
