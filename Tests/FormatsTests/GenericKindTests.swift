@@ -117,7 +117,9 @@ import Testing
     ("Glycémie capteur (mg/dL)", "cbg (read)"),
     ("Glucosa intersticial (mg/dL)", "cbg (read)"), ("Escaneo de glucosa (mg/dL)", "scan (read)"),
     ("FreeStyle (mg/dL)", "smbg (inferred)"), ("Contour (mg/dL)", "smbg (inferred)"),
-    ("Glycémie (mg/dL)", "smbg (inferred)"),
+    ("Glycémie (mg/dL)", "smbg (inferred)"), ("Libre meter glucose", "smbg (inferred)"),
+    ("Glycémie (Libre bandelette)", "smbg (inferred)"), ("BG Libre blood", "smbg (inferred)"),
+    ("Glucose manual (Dexcom)", "smbg (inferred)"),
   ])
   func theNameOfASensorInTheHeaderDeterminesTheKind(_ name: String, _ decision: String) throws {
     #expect(try kind(table(Self.sticks, header: "time,\(name)")) == decision)

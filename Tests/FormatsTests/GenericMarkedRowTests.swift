@@ -65,16 +65,23 @@ import Testing
     #expect(try ScratchFile(text).readings().readings.count == 24)
   }
 
-  @Test(arguments: ["Contrôle", "Controllo", "Controle", "Kontroll", "Kontrol", "QC", "Kontrolliliuos"])
-  func controlTestsInAnyLanguageAreMarked(_ name: String) throws {
-    for (mark, other) in [("1", "0"), ("x", ""), ("yes", "no")] {
+  /// Such a column may also state that a doctor saw the value, so a person must know it.
+  @Test(arguments: ["Contrôle", "Controllo", "Controle", "Kontroll", "Kontrol"])
+  func aColumnThatMayMarkControlTestsRefusesTheTable(_ name: String) throws {
+    let marked = "time,glucose,\(name)\n" + Self.rows { ",\($0 % 6 == 5 ? "1" : "0")" }
+    #expect(try ScratchFile(marked).refusal()?.contains("'\(name)' marks some rows") == true)
+    for (mark, other) in [("läkare", "själv"), ("", "")] {
       let text = "time,glucose,\(name)\n" + Self.rows { ",\($0 % 6 == 5 ? mark : other)" }
       let marks = try ScratchFile(text).readings().readings.map(\.marks)
-      #expect(marks.count { $0.contains(.controlSolution) } == 4 && marks.count == 24)
+      #expect(marks.count == 24 && marks.allSatisfy { !$0.contains(.controlSolution) })
     }
-    let words = "time,glucose,\(name)\n" + Self.rows { ",\($0 % 6 == 5 ? "läkare" : "själv")" }
-    let marks = try ScratchFile(words).readings().readings.map(\.marks)
-    #expect(marks.count { $0.contains(.controlSolution) } == (name == "Kontrolliliuos" ? 24 : 0))
+  }
+
+  @Test(arguments: [("Kontrolliliuos", true), ("Control", true), ("QC", false)])
+  func aNameOnlyForControlTestsMarksThem(_ name: String, _ isControl: Bool) throws {
+    let text = "time,glucose,\(name)\n" + Self.rows { ",\($0 % 6 == 5 ? "1" : "0")" }
+    let marks = try ScratchFile(text).readings().readings.map(\.marks)
+    #expect(marks.count == 24 && marks.count { $0.contains(.controlSolution) } == (isControl ? 4 : 0))
   }
 
   @Test func aTableWithAMarkWordInSomeRowsIsRefusedUntilForced() throws {
@@ -164,7 +171,9 @@ import Testing
     #expect(try ScratchFile(text).readings().readings.count == 24)
   }
 
-  @Test(arguments: ["Sensor gelöscht", "entfernt", "Alarm ignoriert", "removed"])
+  @Test(arguments: [
+    "Sensor gelöscht", "entfernt", "Alarm ignoriert", "removed", "nicht gelöscht", "no eliminado",
+  ])
   func aWordThatMayBeAboutASensorDoesNotMarkItsRow(_ word: String) throws {
     let text = "time,glucose,state\n" + Self.rows { ",\($0 == 9 ? word : "ok")" }
     #expect(try ScratchFile(text).readings().readings.count == 24)

@@ -130,54 +130,6 @@ import Testing
     #expect(!refusal.contains("Ben") && !refusal.contains("Anna"), "\(refusal)")
   }
 
-  /// A line with only a name counts if the rows below it are of the same days as those of the other name.
-  @Test(arguments: [
-    ["Anna", "Ben"], ["Anna,,", "Ben,,"], ["Blood sugar log - Anna", "Blood sugar log - Ben"],
-    ["Anna Muster", "Ben Muster"],
-  ])
-  func sectionsBelowNamesAreOfSeveralPersonsIfTheyShareDays(_ lines: [String]) throws {
-    func text(_ days: [Int]) -> String {
-      zip(lines, [[1, 2, 3], days]).map { line, days in
-        days.map { Self.section(line, day: $0) }.enumerated().map { index, section in
-          index == 0 ? section : section.split(separator: "\n").dropFirst(2).joined(separator: "\n") + "\n"
-        }.joined()
-      }.joined()
-    }
-    let refusal = try #require(try ScratchFile(text([1, 2, 4])).refusal())
-    #expect(refusal.contains("sections of several persons"), "\(refusal)")
-    #expect(try ScratchFile(text([3, 4, 5])).readings().readings.count == 180)
-  }
-
-  /// The names are lines between the rows below one header.
-  @Test func namesBetweenRowsAreThoseOfSeveralPersonsIfTheRowsShareDays() throws {
-    func text(_ names: [String], _ days: [Int]) -> String {
-      let rows = { (day: Int) in
-        Self.section("", day: day).split(separator: "\n").dropFirst().joined(separator: "\n") + "\n"
-      }
-      return "Date,Time,Glucose mg/dL\n\(names[0]),,\n" + [1, 2].map(rows).joined() + "\(names[1]),,\n"
-        + days.map(rows).joined().replacing(":00,", with: ":01,")
-    }
-    let refusal = try #require(try ScratchFile(text(["Anna", "Ben"], [1, 2])).refusal())
-    #expect(refusal.contains("sections of several persons"), "\(refusal)")
-    for (names, days) in [
-      (["Anna", "Ben"], [2, 3]), (["Anna", "Anna"], [1, 2]), (["March", "May"], [1, 2]),
-    ] {
-      #expect(try ScratchFile(text(names, days)).refusal()?.contains("several persons") != true)
-    }
-  }
-
-  @Test(arguments: [
-    ["Contour", "Accu-Chek"], ["Morning", "Evening"], ["Page 1", "Page 2"], ["Left hand", "Right hand"],
-    ["before breakfast", "after lunch"], ["Bolus", "Basal"], ["Fasting", "Bedtime"], ["Nüchtern", "Nachts"],
-    ["Home", "Work"], ["Anna", "Anna"], ["my list", "Ben"],
-  ])
-  func sectionsBelowOtherTitlesAreReadIfTheyShareDays(_ lines: [String]) throws {
-    let text = [1, 2].map { day in
-      Self.section(lines[0], day: day) + Self.section(lines[1], day: day).replacing("0,1", with: "1,1")
-    }
-    #expect(try ScratchFile(text.joined()).refusal()?.contains("several persons") != true)
-  }
-
   @Test(arguments: [
     ["Patient: Anna", "Patient: Anna"], ["Export of May", "Export of June"], ["Patient: Anna", "Page 2"],
   ])

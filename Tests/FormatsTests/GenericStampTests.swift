@@ -125,7 +125,7 @@ import Testing
 
   @Test(arguments: [
     "Time,Date,Duration", "Time,Date,Insulin time", "Time,Sensor start date,Time of sensor start",
-    "Time,Meal date,Meal time",
+    "Time,Meal date,Meal time", "Time,Date,Essen", "Time,Date,Injected", "Time,Date,Comida",
   ])
   func otherDatesAndTimesOfDayDoNotReplaceTheFullTimes(_ header: String) throws {
     let file = try file(header) { "\($0.stamp),\($0.stamp.prefix(10)),0\($0.clock.suffix(1)):15" }
@@ -147,13 +147,29 @@ import Testing
   @Test(arguments: [
     ("Duration", ["0:30", "0:45", "1:10"]), ("Bedtime", ["22:30", "22:30", "23:00"]),
     ("Last meal", ["06:30", "11:45", "17:10"]), ("Time", ["07:11", "14:02", "08:40"]),
-    ("Local time", ["09:11", "16:02", "10:40"]),
+    ("Local time", ["09:11", "16:02", "10:40"]), ("Essenszeit", ["07:05", "13:50", "08:31"]),
+    ("Injection time", ["07:05", "13:50", "08:31"]), ("Heure du repas", ["07:05", "13:50", "08:31"]),
+    ("End", ["07:15", "14:10", "08:51"]),
   ])
   func timesOfDayOfOtherThingsDoNotPreventTheImport(_ name: String, _ clocks: [String]) throws {
     let rows = zip(Self.rows, clocks).map { ($0.0.0, $0.1, $0.0.2) }
     let file = try file("Timestamp,\(name)", rows) { "\($0.stamp),\($0.clock)" }
     #expect(
       try times(file) == ["2026-05-13T07:11:20", "2026-05-13T14:02:03", "2026-05-15T08:40:00"], "\(name)")
+  }
+
+  /// Half of the forms state no date.
+  @Test func stampsNextToPartsThatSomeRowsLackAreRefused() throws {
+    let file = try file("Timestamp,Date,Time", Self.rows + [("", "", "2026-05-16 07:00:00")])
+    #expect(try file.refusal()?.contains("'Timestamp' are others than those in 'Date', 'Time'") == true)
+  }
+
+  @Test func aPeriodOfTheDayIsNotATimeWithAnOffset() throws {
+    let rows = "2026-05-13,06:30-07:30,101\n2026-05-13,12:00-13:00,99\n"
+    #expect(try ScratchFile("Date,Time,Glucose (mg/dL)\n" + rows).refusal() != nil)
+    let offsets = "2026-05-13,06:30:00-07:00,101\n2026-05-13,12:00+02:00,99\n"
+    let file = try ScratchFile("Date,Time,Glucose (mg/dL)\n" + offsets)
+    #expect(try file.readings().readings.map(\.placement.utcOffset) == [-25_200, 7200])
   }
 
   // MARK: Times of day of a spreadsheet
@@ -179,7 +195,7 @@ import Testing
 
   // MARK: Hours with decimals
 
-  private static let decimals = ["7.00", "12.17", "18.75", "21.50"]
+  private static let decimals = ["7.00", "12.17", "18.75", "21.50", "22.80"]
 
   @Test func hoursWithDecimalsAreRefusedAsTimesOfDay() throws {
     let rows = Self.decimals.map { "2026-05-13,\($0),101\n" }
@@ -192,7 +208,11 @@ import Testing
     #expect(try file.readings { $0.force = true }.readings.count == 3)
   }
 
-  @Test(arguments: [["7.00", "12.17", "18.45"], ["7:00", "12:17", "18.75"], ["7:00", "12:17", "18:75"]])
+  /// One number such as 7.65 may be a typing error.
+  @Test(arguments: [
+    ["7.00", "12.17", "18.45"], ["7.00", "12.17", "7.65"], ["7:00", "12:17", "18.75"],
+    ["7:00", "12:17", "18:75"],
+  ])
   func timesOfDayWithADotOrAColonAreRead(_ clocks: [String]) throws {
     let rows = clocks.map { "2026-05-13,\($0),101\n" }
     let result = try ScratchFile("Date,Time,Glucose (mg/dL)\n" + rows.joined()).readings()

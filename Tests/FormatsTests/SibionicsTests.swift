@@ -81,6 +81,10 @@ import Testing
     }
     #expect(try Claims.claims("Aeg,Näit(mg/dL)\n" + rows(5), SibionicsFormat.self))
     #expect(try !Claims.claims("Aeg,Näit(mg/dL)\n" + rows(55), SibionicsFormat.self))
+    #expect(try !Claims.claims("Aeg,Target(mg/dL)\n" + rows(5), SibionicsFormat.self))
+    #expect(try Claims.claims("Zeit,Sensorwert (mg/dL)\n" + rows(55), SibionicsFormat.self))
+    let given = try TextExport("Aeg,Näit(mg/dL)\n" + rows(55)) { $0.format = "sibionics" }
+    #expect(given.readings.count == 9)
     #expect(try !Claims.claims("Aeg,Näit(mg/dL)\n13-05-2026 08:00 GMT+2,101\n", SibionicsFormat.self))
   }
 

@@ -384,7 +384,8 @@ enum AmountName {
     "e", "ie", "iu", "j", "u", "ui", "unit", "units", "einheiten", "unités", "unidades", "unità", "ед",
   ]
   private static let places: Set<String> = [
-    "abdomen", "arm", "belly", "buttock", "hand", "hip", "leg", "side", "stomach", "thigh",
+    "abdomen", "arm", "belly", "buttock", "deltoid", "flank", "foot", "hand", "hip", "leg", "side", "stomach",
+    "thigh",
   ]
 }
 

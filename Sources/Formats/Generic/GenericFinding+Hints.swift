@@ -30,7 +30,7 @@ extension GenericFinding {
     throw Failure(
       .badInput,
       "the column \(quoted([value])) may not hold glucose, since \(sign). Name doses as insulin= in --map, and "
-        + "choose the rows of glucose with --where")
+        + "choose the rows of glucose with --where; if all rows are glucose, use --force")
   }
 
   /// The columns for doses instead of glucose, if each value has the name of an insulin in another column.

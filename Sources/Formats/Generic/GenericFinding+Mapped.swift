@@ -63,6 +63,7 @@ extension GenericFinding {
       } else if mayNameThings(place) {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .flag))
       } else if words.isFlag || (words.consistsOfRowMarks && holdsOnlyMarks(place))
+        || (words.isPossibleControl && holdsOnlyMarks(place) && !header.cells(place).isEmpty)
         || (words.isPossibleFlag && header.cells(place).allSatisfy(GenericDeviceWords.isMarkOfProgram))
       {
         watches.append(WatchedColumn(place: place, name: header.names[place], use: .flag))

@@ -267,7 +267,6 @@ extension GenericFinding {
       case .kind
       where !header.cells(place).contains(where: { KindWord($0) != nil }) && !holdsMealMarks(place): continue
       case .offset where !holdsOffsets(place): continue
-      case .control where header.words[place].isPossibleControl && !holdsOnlyMarks(place): continue
       default: columns[role] = place
       }
     }

@@ -99,7 +99,7 @@ extension GenericFormat {
       forms.observe(unread: cell, line: row.line)
       return surveyWithoutTime(row)
     }
-    sections.observeData(at: time.seconds)
+    sections.observeData()
     mergedDates?.survey(row[columns[.date]], row[columns[.clock]], by: times)
     if place == .belowOtherHeader || (row.isUnterminated && units.hasValues) { return }
     guard rows.choice(row, columns.watched, isItem: true) == .read else { return }
@@ -476,7 +476,7 @@ extension GenericFormat {
     guard sections.areOfSeveralPersons else { return }
     throw Failure(
       .badInput,
-      "the table has sections of several persons, who are named in lines above them; a store is for one "
+      "the table has sections of several persons, who are named in lines above the repeated header; a store is for one "
         + "person. Import the section of each person from a separate file")
   }
 

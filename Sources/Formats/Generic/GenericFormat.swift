@@ -218,11 +218,7 @@ struct GenericFormat: ExportFormat {
     let outcome = readTime(row)
     if let verdict = leaveOut(row, at: outcome, into: &out) { return verdict }
     if case .rejected(let reason) = outcome { return refuse(row, reason, into: &out) }
-    sections.observeData(at: outcome.seconds)
-    if sections.areOfSeveralPersons {
-      place = .belowOtherHeader
-      return readOutside(row, into: &out)
-    }
+    sections.observeData()
     if !isSurveyed, mixesOffsets(outcome) {
       out.reject(row, "a time with an offset among times without, or the other way round")
       return .data

@@ -49,8 +49,8 @@ struct GenericStamps {
   /// What a column of dates and one of times of day mean for the full times. Nil if no row has both times, or
   /// if only the days differ. Nil also if the other times repeat, as those of the start of a sensor do.
   ///
-  /// - Parameter isNamed: whether the column of times of day is named for them. Otherwise it may hold
-  ///   durations, so it is compared only if it follows the full times.
+  /// - Parameter isNamed: whether the column of times of day is named for those of measurements. Otherwise
+  ///   it may hold the times of meals or durations, which state nothing about the full times.
   func verdict(date: Int, clock: Int, isNamed: Bool) -> Verdict? {
     let pairs = bestPairs { reader, row in
       cell(date, of: row).withField { date in
@@ -64,11 +64,10 @@ struct GenericStamps {
     if Set(pairs.map(\.other)).count * 2 <= pairs.count { return nil }
     let clockGaps = gaps.map(Self.withinHalfDay)
     if clockGaps.allSatisfy({ abs($0) < Self.minute }) { return nil }
-    let clocks = pairs.map { ($0.other % Self.day + Self.day) % Self.day }
-    guard isNamed || Self.deviation(clockGaps) * 2 < Self.deviation(clocks) else { return nil }
-    let isCovered = pairs.count * 2 >= rows.count
-    let areHours = pairs.allSatisfy { $0.other % (Self.hour / 2) == 0 } && most < Self.hour
-    guard !areHours, isCovered, !pairs.contains(where: \.isUTC) else { return .unclear }
+    guard isNamed else { return nil }
+    let isCovered = pairs.count >= rows.count { !cell(time, of: $0).isEmpty }
+    let areRounded = pairs.allSatisfy { $0.other % Self.quarter == 0 } && most < Self.hour
+    guard !areRounded, isCovered, !pairs.contains(where: \.isUTC) else { return .unclear }
     return least > -Self.minute && most - max(least, 0) >= Self.minute && Self.areSeveral(gaps)
       ? .later : .unclear
   }
@@ -175,7 +174,7 @@ extension GenericFinding {
         choices: [parts] + times.map { GenericColumns(time: $0) })
     }
     let clock = clocks.first { clock in
-      !times.isEmpty && !header.timeName(clock).isOfOther
+      !times.isEmpty && header.words[clock].isTime && header.timeName(clock).isOfMeasurement
         && times.allSatisfy { GenericStamps(header, time: $0).differ(fromClock: clock) }
     }
     guard let clock else { return nil }

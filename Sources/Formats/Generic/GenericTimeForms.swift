@@ -41,8 +41,8 @@ struct GenericTimeForms {
 
   /// The number of times of day with a dot between hours and minutes, and of those with a colon.
   private var (dots, colons) = (0, 0)
-  /// The first time of day such as `7.75`, and its line.
-  private var decimalHours: (text: String, line: Int64)?
+  /// The first time of day such as `7.75`, its line, and the number of such times.
+  private var decimalHours: (text: String, line: Int64, count: Int)?
 
   private var zone: String?
   private var lastZone: [UInt8] = []
@@ -154,7 +154,9 @@ struct GenericTimeForms {
     if cell.bytes.contains(UInt8(ascii: ":")) { return colons += 1 }
     guard let time = cell.timeOfDay, cell.bytes.contains(UInt8(ascii: ".")) else { return }
     dots += 1
-    if time.hour < 24, time.minute > 59, decimalHours == nil { decimalHours = (cell.text, line) }
+    guard time.hour < 24, time.minute > 59 else { return }
+    if decimalHours == nil { decimalHours = (cell.text, line, 0) }
+    decimalHours?.count += 1
   }
 
   /// Adds a cell that is not a time, such as `2026-13-05 07:30`.
@@ -190,7 +192,7 @@ struct GenericTimeForms {
       return
         "the dates seem to have the day before the month (line \(dayBeforeMonth)); write them as year, month, day"
     }
-    if let decimalHours, dots > colons {
+    if let decimalHours, decimalHours.count > 1, dots > colons {
       return
         "the times of day seem to be hours with decimals, such as \(decimalHours.text) (line \(decimalHours.line)); "
         + "write them as hours and minutes, such as 7:45 for 7.75"

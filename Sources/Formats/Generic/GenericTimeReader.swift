@@ -11,14 +11,6 @@ struct GenericTimeReader {
     case instant(ShownTime, milliseconds: Int64)
     case rejected(String)
 
-    /// The shown time in seconds; 0 for a time that was rejected.
-    @inline(__always) var seconds: Int64 {
-      switch self {
-      case .shown(let time), .instant(let time, _): time.deviceTime.seconds
-      case .rejected: 0
-      }
-    }
-
     /// Whether the input states the offset of the time.
     var statesOffset: Bool {
       switch self {
@@ -260,11 +252,13 @@ extension Field {
     return rest.slice(1, rest.count).trimmed.timeOfDay
   }
 
-  /// The time of day and the offset in a cell without a date: `07:00:00.000+02:00`.
+  /// The time of day and the offset in a cell without a date: `07:00:00.000+02:00`. A text such as
+  /// `06:30-07:30` is a period, so an offset to the west belongs to a time with seconds only.
   var clockWithOffset: (time: TimeOfDay, offset: Int32)? {
     guard count >= 8, count <= 24,
       let sign = bytes.firstIndex(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }),
-      let time = slice(0, sign).trimmed.timeOfDay, let offset = slice(sign, count).utcOffset
+      let time = slice(0, sign).trimmed.timeOfDay, let offset = slice(sign, count).utcOffset,
+      bytes[sign] == UInt8(ascii: "+") || bytes[..<sign].count(where: { $0 == UInt8(ascii: ":") }) > 1
     else { return nil }
     return (time, offset)
   }

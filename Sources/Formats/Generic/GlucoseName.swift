@@ -63,9 +63,10 @@ struct GlucoseName {
     unknown.isEmpty && (has(Self.brands) || has(Self.kinds)) && namesOnlyAValue
   }
 
-  /// The kind of reading that the name of a sensor states, or a word for a sensor or its scans in another
-  /// language than English. Nil if the name has none.
+  /// The kind of reading that a sensor's name states, or a word for a sensor or its scans in another language
+  /// than English. Nil without one, and next to a word for a meter or a meal.
   var kindOfSensor: ReadingKind? {
+    if has(Self.metersAndMeals) { return nil }
     if has(Self.scans) { return .scan }
     return has(Self.sensors) ? .cbg : nil
   }
@@ -204,6 +205,15 @@ extension GlucoseName {
     "librelink", "libreview", "guardian", "enlite", "simplera", "eversense", "senseonics", "sibionics",
     "stelo", "lingo", "aidex", "g4", "g5", "g6", "g7",
   ]
+  /// Words for a drop of blood, a meter and a meal. Next to them, the name of a sensor does not state what
+  /// measured the value.
+  private static let metersAndMeals = meals.union([
+    "strip", "strips", "teststreifen", "streifen", "teststrook", "bandelette", "tira", "tiras", "striscia",
+    "strimmel", "sticka", "finger", "stick", "fingerstick", "fingersticks", "fingerprick", "prick",
+    "fingertip",
+    "bgm", "smbg", "mbg", "meter", "manual", "blood", "capillary", "contour", "accu", "chek", "accuchek",
+    "onetouch", "verio",
+  ])
   private static let scans: Set<Substring> = [
     "scan", "scanned", "gescannt", "gescannte", "gescannter", "gescande", "skanning", "skannet", "escaneo",
     "scansione",

@@ -10,7 +10,9 @@ extension HeaderWords {
   var consistsOfRowMarks: Bool { consists(of: Self.deletions.union(Self.otherRowMarks)) }
 
   /// Whether a cell consists of a word that states that its row was deleted, or is invalid.
-  var statesDeletion: Bool { consists(of: Self.deletions) }
+  var statesDeletion: Bool {
+    consists(of: Self.deletions) && parts.allSatisfy { !Self.negations.contains($0) }
+  }
 
   private func consists(of marks: Set<String>) -> Bool {
     let parts = parts
@@ -50,6 +52,8 @@ extension HeaderWords {
     borttagen borttaget giltig giltigt usunięty usunięta usunięte ważny ważna ważne nieprawidłowy nieprawidłowa
     nieprawidłowe odrzucony odrzucona odrzucone virheellinen odstraněno platný platná platné geçerli
     """)
+
+  private static let negations = words("not nicht non pas no não niet ikke ej inte nie ei ne не")
 
   private static let rowMarkLinks = words(
     """

@@ -121,6 +121,7 @@ extension TimeName {
   private static let links: Set<Substring> = [
     "and", "or", "at", "on", "for", "by", "with", "und", "der", "des", "am", "um", "y", "e", "et", "og",
     "och", "o", "för", "av", "af", "della", "dell", "delle", "à", "a", "al", "aan", "op", "na", "not",
+    "did", "you",
   ]
   /// Members of objects, and of the tables of databases, that mean nothing for a time.
   private static let members: Set<Substring> = [

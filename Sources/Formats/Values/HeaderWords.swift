@@ -177,7 +177,7 @@ struct HeaderWords {
   /// The role that follows from the name.
   var role: GenericRole? { Self.roles.first { $0.names.contains(name) }?.role }
 
-  /// Whether a column with this name is only one of control tests if its cells are yes and no.
+  /// Whether a column with this name and with cells of yes and no may be one of control tests.
   var isPossibleControl: Bool { Self.vagueControlNames.contains(name) }
 
   /// Whether the header is a name for a column with the kind of each row.
@@ -382,7 +382,7 @@ struct HeaderWords {
   ]
   /// Names of columns for control tests that can also mean another kind of check.
   private static let vagueControlNames: Set<String> = [
-    "contrôle", "controllo", "controle", "controlo", "kontroll", "kontrol", "kontrola", "qc",
+    "contrôle", "controllo", "controle", "controlo", "kontroll", "kontrol", "kontrola",
   ]
   private static let roles: [(role: GenericRole, names: Set<String>)] = [
     (.kind, kindNames),
@@ -404,7 +404,7 @@ struct HeaderWords {
     ),
     (
       .control,
-      vagueControlNames.union([
+      [
         "control", "control test", "control solution", "is control", "is control test", "is control solution",
         "control sample", "funktionskontrolle", "kontrolllösung", "kontrolle", "kontrolltest",
         "kontrollmessung", "test de contrôle", "solution de contrôle", "controletest", "controlevloeistof",
@@ -414,7 +414,7 @@ struct HeaderWords {
         "solução de controle",
         "solução de controlo", "teste de controle", "roztwór kontrolny", "test kontrolny", "kontrolliliuos",
         "kontrolní roztok",
-      ])
+      ]
     ),
     (
       .device,

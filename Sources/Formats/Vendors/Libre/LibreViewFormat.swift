@@ -301,7 +301,9 @@ extension LibreViewFormat {
     let columns = header.columns
     if filled & columns.historicBit != 0 { add(.cbg, columns.historic, row, at: time, into: &out) }
     // Glucose Direct writes each value of the sensor into both columns.
-    let isCopy = filled & columns.historicBit != 0 && row[columns.scan].text == row[columns.historic].text
+    let isCopy =
+      filled & columns.historicBit != 0 && row[columns.time - 2].text == Self.glucoseDirect
+      && row[columns.scan].text == row[columns.historic].text
     if filled & columns.scanBit != 0, !isCopy { add(.scan, columns.scan, row, at: time, into: &out) }
     if filled & columns.bit(columns.strip) != 0 { add(.smbg, columns.strip, row, at: time, into: &out) }
     guard filled & columns.bit(columns.ketone) != 0 else { return }

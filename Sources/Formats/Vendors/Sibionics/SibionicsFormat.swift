@@ -47,7 +47,10 @@ struct SibionicsFormat: ExportFormat {
       let rows = head.rows(delimiter)
       for (index, cells) in rows.enumerated() {
         let below = rows[(index + 1)...]
-        guard let table = SibionicsTable(app: cells, rows: below) ?? SibionicsTable(hospital: cells),
+        let table =
+          SibionicsTable(app: cells, rows: below, isGiven: options.format == id)
+          ?? SibionicsTable(hospital: cells)
+        guard let table,
           options.kind != .ketone || table.unit == .millimolesPerLitre
         else { continue }
         return HeaderRow(delimiter: delimiter, cells: cells, rows: below, meaning: table).recognition
@@ -202,8 +205,10 @@ struct SibionicsTable {
   /// The table of the app. It has two or three columns, its last name ends with a unit, and the times below
   /// end with their offset.
   ///
-  /// - Parameter rows: the rows below the header.
-  init?(app cells: [String], rows: ArraySlice<[String]>) {
+  /// - Parameters:
+  ///   - rows: the rows below the header.
+  ///   - isGiven: whether a person stated the format.
+  init?(app cells: [String], rows: ArraySlice<[String]>, isGiven: Bool) {
     guard (2...3).contains(cells.count), let last = cells.last, let unit = Self.unit(last),
       foldedHeader(last).first != "("
     else { return nil }
@@ -212,8 +217,10 @@ struct SibionicsTable {
     let time = cells.count - 2
     let times = rows.filter { $0.count > time && !$0[time].isEmpty }
     let first = times.first.map { cells in Field.withText(cells[time]) { OffsetTime($0) != nil } }
-    let hasOwnName = Self.ownNames.contains(where: folded.contains)
-    guard first ?? hasOwnName, hasOwnName || Self.isShapedLikeApp(last, times.map { $0[time] }) else {
+    let hasOwnName = isGiven || Self.ownNames.contains(where: folded.contains)
+    guard first ?? Self.ownNames.contains(where: folded.contains),
+      hasOwnName || Self.isShapedLikeApp(last, times.map { $0[time] })
+    else {
       return nil
     }
     (self.time, value, self.unit, serial, hasOffsets) = (time, cells.count - 1, unit, "", true)
@@ -222,16 +229,20 @@ struct SibionicsTable {
       !name.hasPrefix("sensor reading") && name.unicodeScalars.allSatisfy { $0.value < Self.firstAfterLatin }
   }
 
-  /// Whether a table with unknown names can be the app's in another language. The app writes no blank before
-  /// the unit, and whole minutes. Databases write such times as well, so the name must also have a word for a
-  /// sensor, or most times be a sensor's interval apart.
+  /// Whether a table with unknown names can be the app's in another language. The app writes whole minutes.
+  /// Databases write such times as well, so the name must also have a word for a sensor. Otherwise it must
+  /// have no blank before the unit, and most times must be a sensor's interval apart.
   private static func isShapedLikeApp(_ name: String, _ times: [String]) -> Bool {
-    guard let open = name.lastIndex(of: "("), !name[..<open].hasSuffix(" ") else { return false }
+    let words = HeaderWords(name)
+    guard let open = name.lastIndex(of: "("), !words.namesNoValue, !words.isOfOtherSubject else {
+      return false
+    }
     let clocks = times.compactMap { text in
       Field.withText(text) { OffsetTime($0).flatMap { wholeMinute($0.clock) } }
     }
     guard clocks.count == times.count else { return false }
     if sensorWords.contains(where: foldedHeader(name).contains) { return true }
+    if name[..<open].hasSuffix(" ") { return false }
     let steps = zip(clocks.dropFirst(), clocks).map { abs($0 - $1) }
     let near = steps.count { min($0, minutesOfDay - $0) <= maxStepMinutes }
     return steps.count >= minSteps && near * 2 > steps.count
