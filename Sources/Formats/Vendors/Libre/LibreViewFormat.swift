@@ -413,7 +413,7 @@ extension LibreViewFormat {
       "UTF-16 of 2018 and 2019",
       "saved again by a spreadsheet, or with decimal commas that lost their quotes, as far as that "
         + "can be read",
-      "files of other apps in this form, such as both exports of Glucose Direct",
+      "files of other apps in this form, such as either export of Glucose Direct; with both, its readings are stored twice",
     ],
     languages: "every language; unusual names are reported for English, German, Spanish, French, Dutch and "
       + "Swedish",
